@@ -1,0 +1,44 @@
+# On a machine with Python >= 3.11 and make:
+#   make select   set up .venv and select features of a data set that ships with scikit-learn
+#                 (DATA=breast_cancer, diabetes, digits, iris or wine; K=number of features)
+#   make test     set up .venv, then lint, types and all tests
+#   make bench    the speed and accuracy tables (minutes)
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# The CPU build of torch is for tests only; without a wheel for this Python they skip, saying so.
+TORCH ?= torch==2.13.0
+
+.PHONY: select test lint bench clean
+
+select: $(VENV)/.installed
+	$(BIN)/python examples/select_features.py $(if $(DATA),--data $(DATA)) $(if $(K),-k $(K))
+
+test: $(VENV)/.tested lint
+	$(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/.tested
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+bench: $(VENV)/.tested
+	$(BIN)/python benchmarks/accuracy.py
+	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/growth.py
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/.tested: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --editable '.[test,lint,progress]'
+	$(BIN)/python -m pip install --quiet '$(TORCH)' || echo "torch not installed: its tests will skip"
+	touch $@
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache

@@ -1,0 +1,134 @@
+"""The only module that knows one array library from another.
+
+Everything else is written against the array API standard and asks here for
+the few things the standard lacks: a way to and from NumPy, picking rows and
+columns together, and solving many small positive definite systems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from functools import cache
+from typing import Any, TypeAlias
+
+import array_api_compat
+import numpy as np
+from scipy.linalg import lapack
+from threadpoolctl import ThreadpoolController
+
+Array: TypeAlias = Any
+Namespace: TypeAlias = Any
+HostArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+__all__ = [
+    "Array",
+    "HostArray",
+    "Namespace",
+    "gather",
+    "is_foreign",
+    "like",
+    "namespace",
+    "one_blas_thread",
+    "positive_definite_solver",
+    "to_numpy",
+]
+
+
+def namespace(*arrays: Array) -> Namespace:
+    """Return the array API namespace that all ``arrays`` belong to."""
+    return array_api_compat.array_namespace(*arrays)
+
+
+def is_foreign(x: object) -> bool:
+    """Tell whether ``x`` is an array of a library other than NumPy."""
+    return array_api_compat.is_array_api_obj(x) and not array_api_compat.is_numpy_array(x)
+
+
+def to_numpy(x: Array) -> HostArray:
+    """Copy ``x`` to host memory as a NumPy array; NumPy arrays pass through."""
+    if array_api_compat.is_numpy_array(x):
+        return x  # type: ignore[no-any-return]
+    if array_api_compat.is_torch_array(x):
+        return x.detach().cpu().numpy()  # type: ignore[no-any-return]
+    host = array_api_compat.to_device(x, "cpu") if array_api_compat.is_cupy_array(x) else x
+    return np.from_dlpack(host) if not isinstance(host, np.ndarray) else host
+
+
+def like(values: Any, reference: Array, dtype: Any = None) -> Array:
+    """Place ``values`` in the library and on the device of ``reference``."""
+    xp = namespace(reference)
+    if array_api_compat.is_numpy_array(reference):
+        return np.asarray(values, dtype=dtype)
+    return xp.asarray(values, dtype=dtype, device=array_api_compat.device(reference))
+
+
+def gather(x: Array, rows: HostArray, columns: HostArray | None) -> Array:
+    """Pick ``rows`` and ``columns`` (all of them for None) of a matrix, as a new array."""
+    if array_api_compat.is_numpy_array(x):
+        return x[rows] if columns is None else x[rows[:, None], columns]
+    xp = namespace(x)
+    picked = xp.take(x, like(rows, x), axis=0)
+    return picked if columns is None else xp.take(picked, like(columns, x), axis=1)
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Keep matrix products on one thread while the context lasts.
+
+    Sums are then added up in the same order on every machine, so that results do not depend on
+    the number of threads; work is spread over restarts instead.
+    """
+    return _thread_pools().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
+
+
+def positive_definite_solver(matrices: Array) -> Callable[[Array], Array]:
+    """Factorise a stack of symmetric positive definite matrices once.
+
+    Parameters
+    ----------
+    matrices : array of shape (..., b, b)
+        May be overwritten.
+
+    Returns
+    -------
+    solve : callable
+        Takes right-hand sides of shape (..., b) and returns the solutions.
+    """
+    if array_api_compat.is_numpy_array(matrices):
+        return _lapack_solver(matrices)
+    xp = namespace(matrices)
+    if array_api_compat.is_torch_array(matrices):
+        factors = xp.linalg.cholesky(matrices)
+        return lambda right: _torch_cholesky_solve(right, factors)
+    return lambda right: xp.linalg.solve(matrices, right[..., None])[..., 0]
+
+
+def _torch_cholesky_solve(right: Array, factors: Array) -> Array:
+    import torch
+
+    return torch.cholesky_solve(right[..., None], factors)[..., 0]
+
+
+def _lapack_solver(matrices: HostArray) -> Callable[[HostArray], HostArray]:
+    size = matrices.shape[-1]
+    factors: list[HostArray] = []
+    for matrix in matrices.reshape(-1, size, size):
+        # A symmetric matrix read by columns is itself: .T spares LAPACK a copy.
+        factor, failed = lapack.dpotrf(matrix.T, overwrite_a=1, clean=0)
+        if failed:
+            raise np.linalg.LinAlgError("the regularised Gram matrix is not positive definite")
+        factors.append(factor)
+
+    def solve(right: HostArray) -> HostArray:
+        solutions = np.array(right, dtype=np.float64)
+        flat: Sequence[HostArray] = solutions.reshape(-1, size)  # type: ignore[assignment]
+        for factor, column in zip(factors, flat, strict=True):
+            column[:] = lapack.dpotrs(factor, column)[0]
+        return solutions
+
+    return solve

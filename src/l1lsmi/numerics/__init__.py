@@ -1,0 +1,1 @@
+"""Pure functions on arrays: no estimators, no parameters to remember, no scikit-learn."""

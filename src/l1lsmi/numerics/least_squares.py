@@ -1,0 +1,217 @@
+r"""Least-squares density-ratio fits from sums over rows.
+
+Shapes: F folds, C groups of basis functions, b basis functions per group, q rows per fold in a
+block. For classes, a group holds the centres of one class: the delta kernel makes the Gram
+matrix block diagonal, one block per group. For regression there is one group.
+
+The rows enter through two sums per fold only, the Gram matrices of the feature kernels
+:math:`G_f = \sum_{i \in f} k_i k_i^T` and :math:`s_f = \sum_{i \in f} k_i \circ l_i` (`FoldSums`).
+With the target's own Gram matrix :math:`L_f` they give the paper's
+:math:`\hat H_f = G_f \circ L_f / n_f^2` and :math:`\hat h_f = s_f / n_f`, because the basis is a
+product: the double sum over samples never has to be formed. Training quantities are totals less
+the fold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from l1lsmi.arrays import Array, like, namespace, positive_definite_solver
+
+__all__ = [
+    "FoldSums",
+    "RowSlopes",
+    "TargetSums",
+    "fit_all_rows",
+    "fold_sums",
+    "held_out_scores",
+    "held_out_slopes",
+    "kernel_slopes",
+    "squared_mutual_information",
+]
+
+
+class FoldSums(NamedTuple):
+    """Sums over the rows of each fold."""
+
+    gram: Array  # (F, C, b, b)
+    joint: Array  # (F, C, b)
+
+
+class RowSlopes(NamedTuple):
+    """How an objective depends on the rows of each fold, to first order.
+
+    A change dk of the kernels k of a row with target kernels l changes the objective by the inner
+    product of dk with ``linear * l - quadratic @ k``.
+    """
+
+    linear: Array  # (F or 1, C, b)
+    quadratic: Array  # (F or 1, C, b, b), symmetric
+
+
+@dataclass(frozen=True)
+class TargetSums:
+    """What the target contributes, computed once per problem.
+
+    Attributes
+    ----------
+    test_factor, train_factor : array
+        The target's Gram matrix over n squared, inside each fold and outside it; broadcasts to
+        (F, C, b, b).
+    factor : array
+        The same over all rows, (1, C, b, b).
+    test_size, train_size : array of shape (F, 1, 1)
+    size : float
+    """
+
+    test_factor: Array
+    train_factor: Array
+    factor: Array
+    test_size: Array
+    train_size: Array
+    size: float
+
+    @classmethod
+    def of(cls, target_gram: Array, fold_sizes: Sequence[int]) -> TargetSums:
+        """Normalise the target's Gram matrix of every fold, (F, C, 1 or b, 1 or b)."""
+        xp = namespace(target_gram)
+        test = like(list(fold_sizes), target_gram, dtype=xp.float64)[:, None, None]
+        size = float(sum(fold_sizes))
+        total = xp.sum(target_gram, axis=0, keepdims=True)
+        return cls(
+            test_factor=target_gram / test[..., None] ** 2,
+            train_factor=(total - target_gram) / (size - test[..., None]) ** 2,
+            factor=total / size**2,
+            test_size=test,
+            train_size=size - test,
+            size=size,
+        )
+
+
+def fold_sums(kernel: Array, target_kernel: Array) -> FoldSums:
+    """Sum one block of rows: ``kernel`` is (F, C, q, b), ``target_kernel`` broadcasts to it."""
+    xp = namespace(kernel)
+    gram = xp.matmul(xp.matrix_transpose(kernel), kernel)
+    if target_kernel.shape[-1] == 1:
+        joint = xp.matmul(xp.matrix_transpose(target_kernel), kernel)[..., 0, :]
+    else:
+        joint = xp.sum(kernel * target_kernel, axis=-2)
+    return FoldSums(gram, joint)
+
+
+def _regularized(matrices: Array, regularization: float) -> Array:
+    xp = namespace(matrices)
+    return matrices + regularization * like(xp.eye(matrices.shape[-1], dtype=xp.float64), matrices)
+
+
+def fit_all_rows(sums: FoldSums, target: TargetSums, regularization: float) -> tuple[Array, float]:
+    r"""Fit on all rows: :math:`\hat\alpha = (\hat H + \lambda I)^{-1} \hat h` and the SMI estimate.
+
+    Returns
+    -------
+    alpha : array of shape (C, b)
+    smi : float
+        :math:`\frac12 \hat h^T \hat\alpha - \frac12`.
+    """
+    xp = namespace(sums.gram)
+    hessian = xp.sum(sums.gram, axis=0) * target.factor[0, ...]
+    joint = xp.sum(sums.joint, axis=0) / target.size
+    alpha = positive_definite_solver(_regularized(hessian, regularization))(joint)
+    return alpha, squared_mutual_information(joint, alpha)
+
+
+def squared_mutual_information(joint: Array, alpha: Array) -> float:
+    """The paper's estimate from h and alpha."""
+    return 0.5 * float(namespace(joint).sum(joint * alpha)) - 0.5
+
+
+def smi_slopes(alpha: Array, target: TargetSums) -> RowSlopes:
+    """Slopes of the SMI estimate in the rows, by the envelope theorem at the optimal alpha."""
+    outer = alpha[:, :, None] * alpha[:, None, :]
+    return RowSlopes(alpha[None, ...] / target.size, outer[None, ...] * target.factor)
+
+
+def _split(sums: FoldSums, target: TargetSums) -> tuple[Array, Array, Array, Array]:
+    """H and h inside each fold, then outside it."""
+    xp = namespace(sums.gram)
+    gram_total = xp.sum(sums.gram, axis=0, keepdims=True)
+    joint_total = xp.sum(sums.joint, axis=0, keepdims=True)
+    return (
+        sums.gram * target.test_factor,
+        sums.joint / target.test_size,
+        (gram_total - sums.gram) * target.train_factor,
+        (joint_total - sums.joint) / target.train_size,
+    )
+
+
+def _held_out_loss(test_hessian: Array, test_joint: Array, alpha: Array) -> tuple[Array, Array]:
+    """Residual h - H alpha of each fold, and the loss summed over everything but the leading axes."""
+    xp = namespace(alpha)
+    product = xp.matmul(test_hessian, alpha[..., None])[..., 0]
+    loss = xp.sum((0.5 * product - test_joint) * alpha, axis=(-3, -2, -1)) / alpha.shape[-3]
+    return test_joint - product, loss
+
+
+def held_out_scores(sums: FoldSums, target: TargetSums, regularizations: Sequence[float]) -> Array:
+    r"""The paper's cross-validation score :math:`\hat J` for each regularization; lower is better."""
+    xp = namespace(sums.gram)
+    test_hessian, test_joint, train_hessian, train_joint = _split(sums, target)
+    alphas = [
+        positive_definite_solver(_regularized(train_hessian, value))(train_joint)
+        for value in regularizations
+    ]
+    return _held_out_loss(test_hessian, test_joint, xp.stack(alphas))[1]
+
+
+def held_out_slopes(
+    sums: FoldSums, target: TargetSums, regularization: float
+) -> tuple[float, RowSlopes, float]:
+    r"""Slopes of :math:`-\hat J` in the rows and in the logarithm of the regularization.
+
+    With :math:`\alpha_f = A_f^{-1} h_{-f}`, :math:`A_f = H_{-f} + \lambda I` and the adjoint
+    :math:`\beta_f = A_f^{-1}(h_f - H_f\alpha_f)`,
+
+    .. math:: d(-\hat J_f) = \alpha_f^T dh_f - \tfrac12\alpha_f^T dH_f\alpha_f
+              + \beta_f^T dh_{-f} - \beta_f^T dH_{-f}\alpha_f - \lambda\beta_f^T\alpha_f\, d\log\lambda.
+
+    A row of fold g is test data once and training data F - 1 times, so its slopes collect its own
+    test term and the training terms of all other folds.
+
+    Returns
+    -------
+    score : float
+        The paper's cross-validation score, lower is better.
+    slopes : RowSlopes
+        Of minus the score.
+    regularization_slope : float
+        Of minus the score.
+    """
+    xp = namespace(sums.gram)
+    test_hessian, test_joint, train_hessian, train_joint = _split(sums, target)
+    n_folds = sums.gram.shape[0]
+    solve = positive_definite_solver(_regularized(train_hessian, regularization))
+    alpha = solve(train_joint)
+    residual, loss = _held_out_loss(test_hessian, test_joint, alpha)
+    beta = solve(residual)
+
+    train_linear = beta / target.train_size
+    linear = alpha / target.test_size + xp.sum(train_linear, axis=0, keepdims=True) - train_linear
+    train_quadratic = beta[..., :, None] * alpha[..., None, :]
+    train_quadratic = (train_quadratic + xp.matrix_transpose(train_quadratic)) * target.train_factor
+    quadratic = (alpha[..., :, None] * alpha[..., None, :]) * target.test_factor
+    quadratic += xp.sum(train_quadratic, axis=0, keepdims=True)
+    quadratic -= train_quadratic
+    slopes = RowSlopes(linear / n_folds, quadratic / n_folds)
+    slope = -regularization * float(xp.sum(alpha * beta)) / n_folds
+    return float(loss), slopes, slope
+
+
+def kernel_slopes(kernel: Array, target_kernel: Array, slopes: RowSlopes) -> Array:
+    """Slopes in minus the exponent of each kernel value of a block, (F, C, q, b)."""
+    xp = namespace(kernel)
+    change = xp.matmul(kernel, slopes.quadratic)
+    change -= slopes.linear[:, :, None, :] * target_kernel
+    change *= kernel
+    return change

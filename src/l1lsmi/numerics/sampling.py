@@ -1,0 +1,71 @@
+"""Random choices that every estimate shares: folds, kernel centres, starting weights."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from l1lsmi.arrays import HostArray
+
+__all__ = ["balanced_centers", "random_weights", "stratified_folds"]
+
+
+def stratified_folds(group_of_row: HostArray, n_folds: int, rng: np.random.Generator) -> HostArray:
+    """Assign rows to folds at random, every group spread as evenly as its size allows.
+
+    Parameters
+    ----------
+    group_of_row : numpy.ndarray of int, shape (n,)
+        Class of each row, 0 to C - 1; all zero where there are no classes.
+    n_folds : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    fold_of_row : numpy.ndarray of int, shape (n,)
+        Fold sizes differ by at most one, also when a class has fewer rows than folds.
+    """
+    shuffled = rng.permutation(group_of_row.size)
+    by_group = shuffled[np.argsort(group_of_row[shuffled], kind="stable")]
+    fold_of_row = np.empty(group_of_row.size, dtype=np.intp)
+    # Dealing cards: the next class goes on where the last one stopped.
+    fold_of_row[by_group] = np.arange(group_of_row.size) % n_folds
+    return fold_of_row
+
+
+def balanced_centers(group_of_row: HostArray, n_centers: int, rng: np.random.Generator) -> HostArray:
+    """Draw kernel centres without overlap, the same number in every group as far as it has rows.
+
+    Parameters
+    ----------
+    group_of_row : numpy.ndarray of int, shape (n,)
+    n_centers : int
+        Total over the groups; every group gets at least one.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    centers : numpy.ndarray of int, shape (groups, most centres in a group)
+        Row numbers, -1 where a group has fewer centres than the largest.
+    """
+    sizes = np.bincount(group_of_row)
+    shares = _even_shares(sizes, max(min(n_centers, group_of_row.size), sizes.size))
+    centers = np.full((sizes.size, shares.max()), -1)
+    for group, share in enumerate(shares):
+        members = np.flatnonzero(group_of_row == group)
+        centers[group, :share] = rng.choice(members, size=share, replace=False)
+    return centers
+
+
+def _even_shares(sizes: HostArray, total: int) -> HostArray:
+    """Share ``total`` among groups evenly, no group above its size (water filling)."""
+    shares = np.zeros_like(sizes)
+    for rank, group in enumerate(np.argsort(sizes, kind="stable")):
+        still_open = sizes.size - rank
+        shares[group] = min(sizes[group], (total - shares.sum()) // still_open)
+    return shares
+
+
+def random_weights(n_features: int, rng: np.random.Generator) -> HostArray:
+    """Draw the paper's starting point, w proportional to 1 + U(0, 1), with sum 1."""
+    weights = 1.0 + rng.random(n_features)
+    return np.asarray(weights / weights.sum())

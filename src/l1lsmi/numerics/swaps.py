@@ -1,0 +1,76 @@
+"""One-for-one exchanges between chosen and absent features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from l1lsmi.arrays import HostArray
+
+__all__ = ["promising_swaps", "refine_by_swaps"]
+
+Set = tuple[int, ...]
+
+
+def promising_swaps(inside: Set, slopes: HostArray, candidates: HostArray, width: int) -> Iterator[Set]:
+    """Sets one exchange away, the most promising first.
+
+    Parameters
+    ----------
+    inside : tuple of int
+        The present set, in order.
+    slopes : numpy.ndarray
+        Slope of the criterion in the squared weight of each candidate.
+    candidates : numpy.ndarray of int
+        Every feature that may be used.
+    width : int
+        How many of the least useful present and the most useful absent features to pair.
+    """
+    present = np.isin(candidates, inside)
+    leave = candidates[present][np.argsort(slopes[present], kind="stable")[:width]]
+    enter = candidates[~present][np.argsort(-slopes[~present], kind="stable")[:width]]
+    pairs = sorted(
+        ((i + j, i, j) for i in range(leave.size) for j in range(enter.size)),
+    )
+    for _, i, j in pairs:
+        yield tuple(sorted((set(inside) - {int(leave[i])}) | {int(enter[j])}))
+
+
+def refine_by_swaps(
+    start: Set,
+    neighbours: Callable[[Set], Iterator[Set]],
+    improves: Callable[[Set, Set], bool],
+    out_of_time: Callable[[], bool],
+    max_rounds: int,
+) -> tuple[Set, int]:
+    """Exchange features for as long as it helps.
+
+    Parameters
+    ----------
+    start : tuple of int
+    neighbours : callable
+        Sets to try around a set.
+    improves : callable
+        ``improves(new, old)``.
+    out_of_time : callable
+    max_rounds : int
+
+    Returns
+    -------
+    best : tuple of int
+    n_swaps : int
+    """
+    best, n_swaps = start, 0
+    for _ in range(max_rounds):
+        found = None
+        for candidate in neighbours(best):
+            if out_of_time():
+                return best, n_swaps
+            if improves(candidate, best):
+                found = candidate
+                break
+        if found is None:
+            break
+        best, n_swaps = found, n_swaps + 1
+    return best, n_swaps

@@ -1,0 +1,70 @@
+"""What is to be predicted, encoded once for every measure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from l1lsmi.arrays import HostArray
+
+__all__ = ["Target", "median_positive"]
+
+
+@dataclass(frozen=True)
+class Target:
+    """Encoded target, on the host.
+
+    Attributes
+    ----------
+    codes : numpy.ndarray of int, shape (n,)
+        Class of each row, 0 to C - 1; all zero for regression.
+    values : numpy.ndarray of float, shape (n,), or None
+        Standardised values for regression, None for classes.
+    classes : numpy.ndarray or None
+        The labels behind the codes.
+    mean, scale : float
+        What the values were standardised with.
+    """
+
+    codes: HostArray
+    values: HostArray | None = None
+    classes: HostArray | None = None
+    mean: float = 0.0
+    scale: float = 1.0
+
+    @property
+    def is_classification(self) -> bool:
+        return self.values is None
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.codes.size)
+
+    @classmethod
+    def of_classes(cls, y: HostArray) -> Target:
+        """Encode class labels."""
+        classes, codes = np.unique(y, return_inverse=True)
+        return cls(codes=codes.ravel(), classes=classes)
+
+    @classmethod
+    def of_values(cls, y: HostArray, mean: float, scale: float) -> Target:
+        """Standardise a numeric target."""
+        y = np.asarray(y, dtype=np.float64)
+        return cls(np.zeros(y.size, dtype=np.intp), (y - mean) / scale, None, mean, scale)
+
+    def encode(self, y: HostArray) -> HostArray:
+        """Encode further targets the same way; an unknown class becomes -1."""
+        if self.classes is None:
+            return np.asarray((np.asarray(y, dtype=np.float64) - self.mean) / self.scale)
+        position = np.minimum(np.searchsorted(self.classes, y), self.classes.size - 1)
+        return np.where(self.classes[position] == y, position, -1)
+
+
+def median_positive(values: HostArray) -> float:
+    """Median, or that of the positive ones where it is 0; 1 where there are none."""
+    middle = float(np.median(values)) if values.size else 0.0
+    if middle > 0:
+        return middle
+    positive = values[values > 0]
+    return float(np.median(positive)) if positive.size else 1.0

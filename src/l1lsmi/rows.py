@@ -1,0 +1,259 @@
+"""Data as blocks of rows, and the two sums over rows that every step needs.
+
+A feature matrix is never copied whole. :class:`Table` standardises what is
+taken from it, and :class:`FoldedRows` deals the rows out in blocks that are
+laid out fold by fold, so that every quantity of the method is a sum over
+blocks of small arrays. Weighted distances leave through
+:meth:`FoldedRows.half_distances`, gradients come back through
+:meth:`FoldedRows.pull_back`, and nothing else touches the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from l1lsmi.arrays import Array, HostArray, gather, like, namespace, to_numpy
+
+__all__ = ["Block", "FoldedRows", "Table", "column_statistics"]
+
+#: Rows per block: a block of distances to 100 centres then stays in cache.
+BLOCK_ROWS = 2_000
+
+
+def column_statistics(x: Array, block_rows: int = BLOCK_ROWS) -> tuple[HostArray, HostArray]:
+    """Mean and standard deviation of every column, safe from overflow.
+
+    Columns are first mapped to [-1, 1] by their own range, so that neither
+    values of 1e150 nor offsets of 1e8 cost accuracy. A column whose range is
+    within rounding error of zero gets a standard deviation of exactly 0.
+
+    Parameters
+    ----------
+    x : array of shape (n, m)
+    block_rows : int
+        How many rows are worked on at a time.
+
+    Returns
+    -------
+    mean, scale : numpy.ndarray of shape (m,)
+    """
+    xp = namespace(x)
+    low = to_numpy(xp.min(x, axis=0)).astype(np.float64)
+    high = to_numpy(xp.max(x, axis=0)).astype(np.float64)
+    middle, half = low / 2 + high / 2, high / 2 - low / 2
+    constant = half <= 4 * np.finfo(np.float64).eps * np.maximum(np.abs(low), np.abs(high))
+    half = np.where(constant, 1.0, half)
+    shift, unit = like(middle, x), like(half, x)
+    total, squares = np.zeros(x.shape[1]), np.zeros(x.shape[1])
+    for start in range(0, x.shape[0], block_rows):
+        z = (xp.astype(x[start : start + block_rows, :], xp.float64) - shift) / unit
+        total += to_numpy(xp.sum(z, axis=0))
+        squares += to_numpy(xp.sum(z * z, axis=0))
+    mean = total / x.shape[0]
+    deviation = np.sqrt(np.maximum(squares / x.shape[0] - mean**2, 0.0))
+    return middle + half * mean, np.where(constant, 0.0, half * deviation)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A feature matrix that hands out standardised pieces of itself.
+
+    Attributes
+    ----------
+    x : array of shape (n, m)
+        The raw values, in any array API library, never copied whole.
+    mean, scale : numpy.ndarray of shape (m,)
+        Column means and standard deviations; a scale of 0 marks a constant column.
+    """
+
+    x: Array
+    mean: HostArray
+    scale: HostArray
+
+    @classmethod
+    def of(cls, x: Array) -> Table:
+        """Measure the columns of ``x`` and wrap it."""
+        mean, scale = column_statistics(x)
+        return cls(x, mean, scale)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.x.shape[0])
+
+    @property
+    def n_columns(self) -> int:
+        return int(self.x.shape[1])
+
+    @property
+    def varying(self) -> HostArray:
+        """Indices of the columns that are not constant."""
+        return np.flatnonzero(self.scale > 0)
+
+    def take(self, rows: HostArray, columns: HostArray) -> Array:
+        """Standardised float64 values of some rows and columns, as a new array."""
+        xp = namespace(self.x)
+        whole = columns.size == self.n_columns
+        z = xp.astype(gather(self.x, rows, None if whole else columns), xp.float64, copy=False)
+        scale = np.where(self.scale[columns] > 0, self.scale[columns], 1.0)
+        z -= like(self.mean[columns], self.x)
+        z /= like(scale, self.x)
+        return z
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some rows of every fold: ``rows`` is (folds, rows per fold), -1 where a fold has fewer."""
+
+    rows: HostArray
+
+
+class FoldedRows:
+    """The rows of a table in blocks, each with its share of every fold.
+
+    Parameters
+    ----------
+    table : Table
+    fold_of_row : numpy.ndarray of shape (n,)
+        The fold of each row, 0 to ``n_folds - 1``.
+    n_folds : int
+    centers : numpy.ndarray of shape (n_centers,)
+        Rows that distances are measured to; -1 is a placeholder, infinitely far away.
+    max_columns : int
+        At most so many standardised columns are held at a time; wider requests are worked
+        through in pieces, standardised anew each time.
+    block_rows : int
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        fold_of_row: HostArray,
+        n_folds: int,
+        centers: HostArray,
+        *,
+        max_columns: int,
+        block_rows: int = BLOCK_ROWS,
+    ) -> None:
+        self.table = table
+        self.centers = centers
+        self.max_columns = max_columns
+        self.fold_sizes = np.bincount(fold_of_row, minlength=n_folds)
+        self.blocks = _deal(fold_of_row, n_folds, max(1, block_rows // n_folds))
+        # Placeholders are infinitely far from everything: their kernels are exactly 0.
+        self._row_offsets = [like(_infinite_where(b.rows.ravel() < 0), table.x) for b in self.blocks]
+        self._center_offsets = like(_infinite_where(centers < 0), table.x)
+        self._held: tuple[HostArray, list[tuple[Array, Array]]] | None = None
+
+    def sum(self, term: Callable[..., Any], *per_block: Any) -> Any:
+        """Add up ``term(i, ...)`` over the blocks, in order; terms may be tuples."""
+        total: Any = None
+        for i in range(len(self.blocks)):
+            value = term(i, *(items[i] for items in per_block))
+            if total is None:
+                total = value
+            elif isinstance(value, tuple):
+                total = tuple(a + b for a, b in zip(total, value, strict=True))
+            else:
+                total = total + value
+        return total
+
+    def take_all(self, values: HostArray, fill: float) -> list[HostArray]:
+        """Split a per-row host array into blocks of shape (folds, rows), padded by ``fill``."""
+        return [np.where(b.rows < 0, fill, values[np.maximum(b.rows, 0)]) for b in self.blocks]
+
+    def half_distances(self, squared_weights: HostArray, columns: HostArray) -> list[Array]:
+        r"""Half the weighted squared distances :math:`\frac12\sum_j v_j (x_{ij}-c_{lj})^2`.
+
+        One matrix product per block. Returns an array of shape
+        (folds * rows per fold, n_centers) for each block.
+        """
+        distances: list[Array] = [None] * len(self.blocks)
+        for piece, inside in self._pieces(columns):
+            v = like(squared_weights[inside], self.table.x)
+            center, center_squares = piece[-1]
+            center_term = 0.5 * (center_squares @ v)
+            if inside.start == 0:
+                center_term += self._center_offsets
+            for i, (z, squares) in enumerate(piece[:-1]):
+                row_term = 0.5 * (squares @ v)
+                if inside.start == 0:
+                    row_term += self._row_offsets[i]
+                # Expanding the square leaves -1e-12 at worst where 0 is due: harmless under exp.
+                d = (z * -v) @ namespace(z).matrix_transpose(center)
+                d += row_term[:, None]
+                d += center_term
+                distances[i] = d if distances[i] is None else distances[i] + d
+        return distances
+
+    def pull_back(self, slopes: list[Array], columns: HostArray) -> HostArray:
+        r"""Carry slopes in the half distances back to the squared weights.
+
+        For slopes :math:`M_{il}` this is :math:`\frac12\sum_{il} M_{il}(x_{ij}-c_{lj})^2`
+        for each column j, by one matrix product per block.
+        """
+        xp = namespace(self.table.x)
+        row_sums = [xp.sum(s, axis=1) for s in slopes]
+        center_sums = self.sum(lambda _, s: xp.sum(s, axis=0), slopes)
+        gradient = np.empty(columns.size)
+        for piece, inside in self._pieces(columns):
+            center, center_squares = piece[-1]
+
+            def term(_: int, zs: tuple[Array, Array], slope: Array, sums: Array) -> tuple[Array, ...]:
+                z, squares = zs
+                return sums @ squares, xp.matrix_transpose(slope) @ z
+
+            squared, cross = self.sum(term, piece[:-1], slopes, row_sums)
+            total = squared - 2 * xp.sum(cross * center, axis=0) + center_sums @ center_squares
+            gradient[inside] = 0.5 * to_numpy(total)
+        return gradient
+
+    def center_half_distances(self, squared_weights: HostArray, columns: HostArray) -> HostArray:
+        """Half the weighted squared distances between all pairs of centres, on the host."""
+        real = np.flatnonzero(self.centers >= 0)
+        total: Any = 0.0
+        for piece, inside in self._pieces(columns):
+            v = like(squared_weights[inside], self.table.x)
+            center, squares = piece[-1]
+            xp = namespace(center)
+            norms = 0.5 * (squares @ v)
+            total = total + norms[:, None] + norms[None, :] - (center * v) @ xp.matrix_transpose(center)
+        pairs = to_numpy(total)[np.ix_(real, real)]
+        return np.maximum(pairs[np.triu_indices(real.size, 1)], 0.0)
+
+    def _pieces(self, columns: HostArray) -> Iterator[tuple[list[tuple[Array, Array]], slice]]:
+        """Yield standardised columns with their squares, for every block and then the centres."""
+        if columns.size <= self.max_columns:
+            if self._held is None or not np.array_equal(self._held[0], columns):
+                self._held = None
+                self._held = (columns.copy(), self._standardized(columns))
+            yield self._held[1], slice(0, columns.size)
+            return
+        self._held = None
+        for start in range(0, columns.size, self.max_columns):
+            inside = slice(start, min(start + self.max_columns, columns.size))
+            yield self._standardized(columns[inside]), inside
+
+    def _standardized(self, columns: HostArray) -> list[tuple[Array, Array]]:
+        pieces = [self.table.take(np.maximum(b.rows.ravel(), 0), columns) for b in self.blocks]
+        pieces.append(self.table.take(np.maximum(self.centers, 0), columns))
+        return [(z, z * z) for z in pieces]
+
+
+def _infinite_where(missing: HostArray) -> HostArray:
+    return np.where(missing, np.inf, 0.0)
+
+
+def _deal(fold_of_row: HostArray, n_folds: int, rows_per_fold: int) -> list[Block]:
+    """Cut the row numbers of every fold into blocks of at most ``rows_per_fold`` each."""
+    members = [np.flatnonzero(fold_of_row == f) for f in range(n_folds)]
+    longest = max(m.size for m in members)
+    n_blocks = -(-longest // rows_per_fold)
+    width = -(-longest // n_blocks)
+    dealt = np.full((n_folds, n_blocks * width), -1)
+    for f, m in enumerate(members):
+        dealt[f, : m.size] = m
+    return [Block(dealt[:, i * width : (i + 1) * width]) for i in range(n_blocks)]

@@ -1,0 +1,213 @@
+"""The scikit-learn estimators: validate, hand over, store what was learned.
+
+Which parts make which method: `L1Weighting` x `SquaredMutualInformation` is l1-LSMI (`L1LSMI`).
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from l1lsmi.arrays import HostArray, is_foreign, like, namespace
+from l1lsmi.measures import SquaredMutualInformation
+from l1lsmi.rows import Table
+from l1lsmi.strategies import L1Weighting
+from l1lsmi.strategies.selection import StopReason
+from l1lsmi.validation import check_n_features, check_xy
+
+__all__ = ["L1LSMI"]
+
+
+class L1LSMI(SelectorMixin, BaseEstimator):
+    """Select features by l1-penalised squared-loss mutual information.
+
+    Finds the set of exactly k features that together say most about the target: it sees
+    interactions (an exclusive or, where no feature says anything alone) and non-linear dependence,
+    and does not pay twice for redundant features. Features are standardised inside; constant
+    features get weight 0.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number of features, or their share strictly between 0 and 1; None selects half.
+    algorithm : {"path", "paper"}, default="path"
+        "path" follows a shrinking l1 ball from all features down and climbs on the cross-validation
+        score; "paper" is Algorithm 1 of the paper.
+    n_basis : int, default=100
+        Number of kernel centres.
+    n_restarts : int or None, default=None
+        Restarts at most; None is 8 for "path", which stops as soon as restarts agree, and 20 for
+        "paper".
+    cv : int or splitter, default=5
+        Number of folds for model selection, or a splitter that tests every row once.
+    task : {"auto", "classification", "regression"}, default="auto"
+        "auto" takes labels and up to 20 different whole numbers for classes, all else for a
+        quantity; integers with more than 20 different values are taken for a quantity with a
+        warning.
+    max_iter : int or None, default=None
+        Ascent steps per radius at most; None is 4 for "path" and 100 for "paper".
+    time_limit : float or None, default=None
+        Seconds after which the best set so far is returned, with a warning.
+    random_state : int, RandomState instance or None, default=None
+        Draws centres, folds and starts. The same number gives the same answer whatever ``n_jobs``
+        or the number of BLAS threads.
+    n_jobs : int or None, default=None
+        Restarts run side by side in threads.
+    verbose : int, default=0
+        1 shows progress, as a bar where rich is installed.
+
+    Attributes
+    ----------
+    support_ : ndarray of bool, shape (n_features_in_,)
+        The selected features.
+    weights_ : ndarray of float, shape (n_features_in_,)
+        Weights of the standardised features; 0 for those not selected.
+    ranking_ : ndarray of int, shape (n_features_in_,)
+        1 for selected features; 2, 3, ... for the others, those that held out longest first.
+    smi_ : float
+        Estimate of the squared-loss mutual information of the weighted features with the target.
+    cv_score_ : float
+        Cross-validation score of the model behind it; lower is better.
+    sigma_, regularization_ : float
+        That model.
+    radius_ : float
+        Sum of the weights.
+    path_ : list of PathPoint
+        Every radius visited: restart, radius, size, support, objective and cv_score.
+    n_useful_features_ : int
+        How many of the selected features earn their place by the cross-validation score; fewer
+        than asked for where the data cannot give so many.
+    n_iter_ : int
+        Ascent steps taken.
+    stop_reason_ : str
+        Why the search ended, in a sentence.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has column names.
+
+    See Also
+    --------
+    l1lsmi.measures.SquaredMutualInformation : The measure by itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from l1lsmi import L1LSMI
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 8))
+    >>> y = X[:, 2] * X[:, 5] > 0
+    >>> selector = L1LSMI(2, random_state=0).fit(X, y)
+    >>> selector.get_support(indices=True)
+    array([2, 5])
+    >>> selector.transform(X).shape
+    (300, 2)
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        algorithm: str = "path",
+        n_basis: int = 100,
+        n_restarts: int | None = None,
+        cv: Any = 5,
+        task: str = "auto",
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.algorithm = algorithm
+        self.n_basis = n_basis
+        self.n_restarts = n_restarts
+        self.cv = cv
+        self.task = task
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> L1LSMI:
+        """Select features of X that say most about y.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            NumPy, pandas, polars, or any array API library such as torch.
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        self : L1LSMI
+        """
+        X, target = check_xy(X, y, self.task, self)
+        k = check_n_features(self.n_features_to_select, X.shape[1])
+        table = Table.of(X)
+        if table.varying.size == 0:
+            raise ValueError(
+                f"X has only constant columns ({X.shape[1]} of them): there is nothing to select from."
+            )
+        measure = SquaredMutualInformation(n_basis=self.n_basis, cv=self.cv, task=self.task)
+        strategy = L1Weighting(
+            algorithm=self.algorithm,
+            n_restarts=self.n_restarts,
+            max_iter=self.max_iter,
+            time_limit=self.time_limit,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+        selection = strategy.search(measure.bind(table, target, self.random_state), k)
+        self.support_ = selection.support
+        self.weights_ = selection.weights
+        self.ranking_ = selection.ranking
+        self.smi_ = selection.value
+        self.cv_score_ = selection.cv_score
+        self.sigma_ = selection.sigma
+        self.regularization_ = selection.regularization
+        self.radius_ = selection.radius
+        self.path_ = list(selection.path)
+        self.n_useful_features_ = selection.n_useful
+        self.n_iter_ = selection.n_iter
+        self.stop_reason_ = selection.stop_reason
+        if self.stop_reason_ in (StopReason.TIME_LIMIT, StopReason.INTERRUPTED):
+            warnings.warn(self.stop_reason_, ConvergenceWarning, stacklevel=2)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Keep the selected features of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        X_selected : array of shape (n_samples, n_selected)
+        """
+        if not is_foreign(X):
+            return super().transform(X)
+        check_is_fitted(self)
+        if X.ndim != 2 or X.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has shape {tuple(X.shape)}, but L1LSMI is expecting {self.n_features_in_} "
+                "features as input."
+            )
+        return namespace(X).take(X, like(np.flatnonzero(self.support_), X), axis=1)
+
+    def _get_support_mask(self) -> HostArray:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags

@@ -1,0 +1,182 @@
+"""Algorithm 1 of the paper: gradient ascent on the estimate inside an l1 ball of searched radius."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from l1lsmi.arrays import HostArray
+from l1lsmi.numerics.ascent import ascend, diminishing_step
+from l1lsmi.numerics.l1_ball import project_to_simplex_ball
+from l1lsmi.numerics.radius_search import PathPoint, double_then_halve
+from l1lsmi.numerics.sampling import random_weights
+from l1lsmi.strategies._search import Draw, Outcome, Problem, SearchState, in_order
+from l1lsmi.strategies.selection import Budget, StopReason
+
+__all__ = ["PaperSettings", "search"]
+
+
+@dataclass(frozen=True)
+class PaperSettings:
+    """The constants of the paper's experiments; see `L1Weighting` for what each means."""
+
+    n_restarts: int
+    max_iter: int
+    step_size: float
+    tolerance: float
+    window: int
+    initial_radius: float
+    max_doublings: int
+    max_halvings: int
+    first_model_selections: int
+    model_selection_every: int
+    zero: float
+
+
+def search(
+    problem: Problem,
+    k: int,
+    settings: PaperSettings,
+    budget: Budget,
+    n_jobs: int | None,
+    state: SearchState,
+    progress: Any,
+) -> None:
+    """Run the restarts and leave the best set by the three sort keys in ``state``."""
+    values: dict[tuple[int, ...], float] = {}
+    common = problem.draw(0)
+
+    def set_value(support: tuple[int, ...]) -> float:
+        if support not in values:
+            columns, ones = np.array(support), np.ones(len(support))
+            model = common.choose_model(ones, columns).model
+            values[support] = common.fit(ones, columns, model)[1]
+        return values[support]
+
+    def sort_keys(support: tuple[int, ...]) -> tuple[float, ...]:  # line 24
+        excess = len(support) - k
+        return abs(excess), excess, -set_value(support)
+
+    def restart(index: int) -> Outcome:
+        return _restart(problem, k, index, settings, budget, state, sort_keys)
+
+    state.reason = StopReason.RESTARTS
+    for outcome in in_order(restart, settings.n_restarts, n_jobs):
+        state.outcomes.append(outcome)
+        if state.best is None or sort_keys(outcome.support) < sort_keys(state.best):
+            state.best = outcome.support
+        progress.advance(-sort_keys(state.best)[-1], len(state.points))
+        if budget.spent():
+            state.reason = StopReason.TIME_LIMIT
+            break
+    assert state.best is not None
+    state.best = _exactly(k, state.best, state, common, problem)
+
+
+def _restart(
+    problem: Problem,
+    k: int,
+    index: int,
+    settings: PaperSettings,
+    budget: Budget,
+    state: SearchState,
+    sort_keys: Any,
+) -> Outcome:
+    rng = problem.rng(2, index)
+    draw = problem.draw(1, index)
+    columns = problem.columns
+    points: list[PathPoint] = []
+    found: list[HostArray] = []
+    n_iter = 0
+
+    def size_at(radius: float) -> int:
+        nonlocal n_iter
+        weights, n_steps, value, score = _solve(draw, columns, radius, settings, budget, rng)
+        n_iter += n_steps
+        support = tuple(int(j) for j in columns[weights > 0])
+        points.append(PathPoint(index, radius, len(support), support, value, score))
+        found.append(weights)
+        state.latest = _spread(weights, columns, problem.n_features)
+        return len(support)
+
+    radii = double_then_halve(
+        size_at,
+        k,
+        initial_radius=settings.initial_radius,
+        max_doublings=settings.max_doublings,
+        max_halvings=settings.max_halvings,
+    )
+    for _ in radii:
+        if budget.spent():
+            break
+    exact = [i for i, point in enumerate(points) if point.size == k]
+    first = exact[0] if exact else min(range(len(points)), key=lambda i: sort_keys(points[i].support))
+    survival = np.zeros(problem.n_features)
+    for point, weights in zip(points, found, strict=True):
+        survival[columns] += (weights > 0) + 0.5 * weights / point.radius
+    weights = _spread(found[first], columns, problem.n_features)
+    return Outcome(points[first].support, weights, survival, tuple(points), n_iter)
+
+
+def _solve(
+    draw: Draw,
+    columns: HostArray,
+    radius: float,
+    settings: PaperSettings,
+    budget: Budget,
+    rng: np.random.Generator,
+) -> tuple[HostArray, int, float, float]:
+    """Ascend inside one ball; returns weights, steps, last objective and last cross-validation score."""
+    judgement: Any = None
+
+    def evaluate(weights: HostArray, t: int) -> tuple[float, HostArray]:
+        nonlocal judgement
+        active = np.flatnonzero(weights)  # the gradient of a zero weight is zero
+        selecting = t <= settings.first_model_selections or t % settings.model_selection_every == 0
+        if judgement is None or selecting:
+            judgement = draw.choose_model(weights[active], columns[active])
+        gradient = np.zeros_like(weights)
+        value, gradient[active] = draw.value_and_gradient(
+            weights[active], columns[active], judgement.model
+        )
+        return value, gradient
+
+    def project(weights: HostArray) -> HostArray:
+        inside = project_to_simplex_ball(weights, radius)
+        return np.where(inside > settings.zero, inside, 0.0)
+
+    ascent = ascend(
+        random_weights(columns.size, rng) * radius,
+        evaluate,
+        diminishing_step(settings.step_size),
+        project,
+        max_iter=settings.max_iter,
+        tolerance=settings.tolerance,
+        window=settings.window,
+        out_of_time=budget.spent,
+    )
+    return ascent.weights, ascent.n_steps, ascent.values[-1], judgement.cv_score
+
+
+def _spread(weights: HostArray, columns: HostArray, n_features: int) -> HostArray:
+    everywhere = np.zeros(n_features)
+    everywhere[columns] = weights
+    return everywhere
+
+
+def _exactly(
+    k: int, support: tuple[int, ...], state: SearchState, draw: Draw, problem: Problem
+) -> tuple[int, ...]:
+    """Cut the smallest weights, or add the steepest absent features, to make it ``k``."""
+    outcome = state.outcome_of(support)
+    assert outcome is not None
+    if len(support) >= k:
+        order = sorted(support, key=lambda j: -outcome.weights[j])
+        return tuple(sorted(order[:k]))
+    columns = np.array(support)
+    slopes = draw.set_slopes(columns, draw.judge(columns).model, problem.columns)
+    slopes[np.isin(problem.columns, columns)] = -np.inf
+    added = problem.columns[np.argsort(-slopes, kind="stable")[: k - columns.size]]
+    return tuple(sorted([*support, *(int(j) for j in added)]))

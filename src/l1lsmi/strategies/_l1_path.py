@@ -1,0 +1,191 @@
+"""A descending, warm-started path, judged by cross-validation.
+
+Each restart begins with all features and a narrow kernel: wide kernels see every feature on its
+own, narrow ones see all interactions at once. It climbs on the cross-validation score itself,
+whose gradient costs no more than that of the estimate, then lets the radius shrink until the
+weakest features reach zero, and goes on from there. No width has to be searched: weights and width
+enter the kernel as one. The sets that the restarts end with are judged on common draws of folds and
+centres, and the best is refined by one-for-one swaps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from l1lsmi.arrays import HostArray
+from l1lsmi.numerics.ascent import Ascent, ascend, relative_step
+from l1lsmi.numerics.radius_search import PathPoint, shrink
+from l1lsmi.numerics.sampling import random_weights
+from l1lsmi.numerics.swaps import promising_swaps, refine_by_swaps
+from l1lsmi.strategies._search import Draw, Outcome, Problem, SearchState, in_order
+from l1lsmi.strategies.selection import Budget, StopReason
+
+__all__ = ["Jury", "PathSettings", "search"]
+
+
+@dataclass(frozen=True)
+class PathSettings:
+    """Constants of the path; see `L1Weighting` for what each means."""
+
+    n_restarts: int
+    max_iter: int
+    relative_step_size: float
+    keep: float
+    narrowness: tuple[float, ...]
+    n_judges: int
+    agreement: int
+    swap_width: int
+    max_swaps: int
+
+
+class Jury:
+    """Judges sets of features on common draws, each set once."""
+
+    def __init__(self, problem: Problem, n_judges: int) -> None:
+        self.draws = [problem.draw(0, i) for i in range(n_judges)]
+        self._judgements: list[dict[tuple[int, ...], Any]] = [{} for _ in self.draws]
+        self._near: list[tuple[int, int] | None] = [None] * n_judges
+
+    def judge(self, support: tuple[int, ...], i: int = 0) -> Any:
+        """The judgement of draw ``i``."""
+        known = self._judgements[i]
+        if support not in known:
+            near = self._near[i]
+            columns = np.array(support)
+            known[support] = self.draws[i].judge(columns, *([near] if near else []))
+            self._near[i] = known[support].place
+        return known[support]
+
+    def cv_score(self, support: tuple[int, ...]) -> float:
+        """Mean score over the draws."""
+        return float(np.mean([self.judge(support, i).cv_score for i in range(len(self.draws))]))
+
+    def prefers(self, new: tuple[int, ...], old: tuple[int, ...]) -> bool:
+        """Tell whether ``new`` is better; a set that loses on the first draw is not heard further."""
+        if self.judge(new).cv_score >= self.judge(old).cv_score:
+            return False
+        return self.cv_score(new) < self.cv_score(old)
+
+
+def search(
+    problem: Problem,
+    k: int,
+    settings: PathSettings,
+    budget: Budget,
+    n_jobs: int | None,
+    state: SearchState,
+    progress: Any,
+) -> Jury:
+    """Run restarts until they agree, refine the best set and leave it in ``state``."""
+
+    def restart(index: int) -> Outcome:
+        return _restart(problem, k, index, settings, budget, state)
+
+    jury = Jury(problem, settings.n_judges)
+    votes: dict[tuple[int, ...], int] = {}
+    state.reason = StopReason.RESTARTS
+    for outcome in in_order(restart, settings.n_restarts, n_jobs):
+        state.outcomes.append(outcome)
+        votes[outcome.support] = votes.get(outcome.support, 0) + 1
+        if state.best is None or jury.prefers(outcome.support, state.best):
+            state.best = outcome.support
+        score = jury.cv_score(state.best)
+        progress.advance(-score, len(state.points))
+        if score < 0.999 * problem.best_cv_score:
+            state.reason = StopReason.PERFECT
+            return jury
+        if votes[state.best] >= settings.agreement:
+            state.reason = StopReason.AGREED
+            break
+        if budget.spent():
+            state.reason = StopReason.TIME_LIMIT
+            return jury
+    assert state.best is not None
+
+    def neighbours(support: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        columns = np.array(support)
+        slopes = jury.draws[0].set_slopes(columns, jury.judge(support).model, problem.columns)
+        return promising_swaps(support, slopes, problem.columns, settings.swap_width)
+
+    state.best, _ = refine_by_swaps(
+        state.best, neighbours, jury.prefers, budget.spent, settings.max_swaps
+    )
+    return jury
+
+
+def _restart(
+    problem: Problem, k: int, index: int, settings: PathSettings, budget: Budget, state: SearchState
+) -> Outcome:
+    draw = problem.draw(1, index)
+    columns = problem.columns
+    weights = random_weights(columns.size, problem.rng(2, index))
+    model = draw.start_model(weights, columns, settings.narrowness[index % len(settings.narrowness)])
+    points: list[PathPoint] = []
+    survival = np.zeros(problem.n_features)
+    n_iter = 0
+
+    while True:
+        ascent, climb = _climb(draw, weights, columns, model, k, settings, budget)
+        model = climb.model
+        n_iter += ascent.n_steps
+        alive = ascent.weights > 0
+        columns, weights = columns[alive], ascent.weights[alive]
+        survival[columns] += 1.0
+        state.latest = np.zeros(problem.n_features)
+        state.latest[columns] = weights
+        support = tuple(int(j) for j in columns)
+        points.append(
+            PathPoint(index, float(weights.sum()), len(support), support, climb.estimate(), -climb.value)
+        )
+        if columns.size <= k or budget.spent():
+            break
+        smaller = shrink(weights, k, settings.keep)
+        columns, weights = columns[smaller > 0], smaller[smaller > 0]
+        if columns.size == k:
+            break
+    best = np.argsort(-weights, kind="stable")[:k]
+    everywhere = np.zeros(problem.n_features)
+    everywhere[columns[best]] = weights[best]
+    support = tuple(sorted(int(j) for j in columns[best]))
+    return Outcome(support, everywhere, survival, tuple(points), n_iter)
+
+
+def _climb(
+    draw: Draw,
+    weights: HostArray,
+    columns: HostArray,
+    model: Any,
+    k: int,
+    settings: PathSettings,
+    budget: Budget,
+) -> tuple[Ascent, Any]:
+    """A few steps up at one radius, with the last evaluation; the model follows."""
+    last: Any = None
+
+    def evaluate(weights: HostArray, _: int) -> tuple[float, HostArray]:
+        nonlocal last
+        last = draw.climb(weights, columns, model if last is None else last.model)
+        return last.value, last.gradient
+
+    ascent = ascend(
+        weights,
+        evaluate,
+        relative_step(settings.relative_step_size),
+        lambda moved: _keep_largest(moved, k),
+        max_iter=settings.max_iter,
+        out_of_time=budget.spent,
+    )
+    return ascent, last
+
+
+def _keep_largest(weights: HostArray, k: int) -> HostArray:
+    """Cut at zero, but leave the ``k`` largest a trace of weight."""
+    positive = np.maximum(weights, 0.0)
+    if np.count_nonzero(positive) < k:
+        largest = np.argsort(-weights, kind="stable")[:k]
+        positive[largest] = np.maximum(positive[largest], 1e-3 * positive.max())
+    return positive

@@ -1,0 +1,317 @@
+"""Feature weights in an l1 ball. With squared-loss mutual information this is l1-LSMI."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from l1lsmi.arrays import HostArray, one_blas_thread
+from l1lsmi.numerics.ascent import ascend, relative_step
+from l1lsmi.progress import Progress
+from l1lsmi.rows import Table
+from l1lsmi.strategies import _l1_paper, _l1_path
+from l1lsmi.strategies._search import Problem, SearchState
+from l1lsmi.strategies.selection import Budget, Selection, StopReason, rank_by_survival
+from l1lsmi.validation import check_choice, check_n_features, check_positive, check_xy
+
+__all__ = ["L1Weighting"]
+
+ALGORITHMS = ("path", "paper")
+
+
+class L1Weighting(BaseEstimator):
+    """Choose features by weights that are constrained to an l1 ball.
+
+    Parameters
+    ----------
+    algorithm : {"path", "paper"}, default="path"
+        "path" descends from all features with a shrinking radius, climbing on the cross-validation
+        score, and judges and refines what it finds. "paper" is Algorithm 1 of the paper.
+    n_restarts : int or None, default=None
+        Restarts at most; None is 8 for "path", which stops as soon as restarts agree, and 20 for
+        "paper".
+    max_iter : int or None, default=None
+        Ascent steps per radius at most; None is 4 for "path" and 100 for "paper".
+    time_limit : float or None, default=None
+        Seconds after which the best set so far is returned.
+    n_jobs : int or None, default=None
+        Restarts run side by side; the answer does not depend on it.
+    verbose : int, default=0
+        1 shows progress.
+    relative_step_size : float, default=0.15
+        "path": length of the first step at a radius, as a fraction of the largest weight.
+    keep : float, default=0.85
+        "path": share of the features that is left when the radius shrinks.
+    narrowness : sequence of float, default=(8, 4, 16, 2)
+        "path": squared median distance over squared kernel width where restarts begin, in turn.
+    n_judges : int, default=2
+        "path": draws of folds and centres that sets are compared on.
+    agreement : int, default=2
+        "path": restarts that must end with the best set for the search to stop.
+    swap_width : int, default=3
+        "path": how many features on either side are considered for a swap.
+    max_swaps : int, default=50
+        "path": swaps at most.
+    step_size : float, default=1.0
+        "paper": step t is the gradient times this over the square root of t.
+    tolerance : float, default=1e-5
+        "paper": ends the ascent when the mean change of the objective over ``window`` steps or the
+        length of the gradient is no larger.
+    window : int, default=3
+        "paper": see ``tolerance``.
+    initial_radius : float, default=0.1
+        "paper": doubled before its first use.
+    max_doublings, max_halvings : int, default=20 and 12
+        "paper": radii tried at most on the way up and in the binary search.
+    first_model_selections : int, default=3
+        "paper": iterations at the start that each choose a model.
+    model_selection_every : int, default=5
+        "paper": later on, every so many iterations do.
+    zero : float, default=1e-8
+        "paper": weights no larger count as zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from l1lsmi.measures import SquaredMutualInformation
+    >>> from l1lsmi.strategies import L1Weighting
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.integers(0, 2, size=(300, 6))
+    >>> y = X[:, 1] ^ X[:, 4]
+    >>> selection = L1Weighting().select(SquaredMutualInformation(), X, y, 2, random_state=0)
+    >>> np.flatnonzero(selection.support)
+    array([1, 4])
+    """
+
+    def __init__(
+        self,
+        *,
+        algorithm: str = "path",
+        n_restarts: int | None = None,
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        relative_step_size: float = 0.15,
+        keep: float = 0.85,
+        narrowness: Sequence[float] = (8.0, 4.0, 16.0, 2.0),
+        n_judges: int = 2,
+        agreement: int = 2,
+        swap_width: int = 3,
+        max_swaps: int = 50,
+        step_size: float = 1.0,
+        tolerance: float = 1e-5,
+        window: int = 3,
+        initial_radius: float = 0.1,
+        max_doublings: int = 20,
+        max_halvings: int = 12,
+        first_model_selections: int = 3,
+        model_selection_every: int = 5,
+        zero: float = 1e-8,
+    ) -> None:
+        self.algorithm = algorithm
+        self.n_restarts = n_restarts
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.relative_step_size = relative_step_size
+        self.keep = keep
+        self.narrowness = narrowness
+        self.n_judges = n_judges
+        self.agreement = agreement
+        self.swap_width = swap_width
+        self.max_swaps = max_swaps
+        self.step_size = step_size
+        self.tolerance = tolerance
+        self.window = window
+        self.initial_radius = initial_radius
+        self.max_doublings = max_doublings
+        self.max_halvings = max_halvings
+        self.first_model_selections = first_model_selections
+        self.model_selection_every = model_selection_every
+        self.zero = zero
+
+    def select(self, measure: Any, X: Any, y: Any, k: int, *, random_state: Any = None) -> Selection:
+        """Choose ``k`` features of X.
+
+        Parameters
+        ----------
+        measure : object with ``task`` and ``bind``
+            For instance `SquaredMutualInformation`.
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        k : int
+        random_state : int, RandomState instance or None, default=None
+
+        Returns
+        -------
+        selection : Selection
+        """
+        X, target = check_xy(X, y, measure.task)
+        k = check_n_features(k, X.shape[1])
+        return self.search(measure.bind(Table.of(X), target, random_state), k)
+
+    def search(self, problem: Problem, k: int) -> Selection:
+        """Choose ``k`` features of a measure that is bound to data.
+
+        Parameters
+        ----------
+        problem : Problem
+            What the measure's ``bind`` gives.
+        k : int
+            Between 1 and the number of features.
+
+        Returns
+        -------
+        selection : Selection
+        """
+        self._check()
+        budget = Budget(self.time_limit)
+        state = SearchState(problem.n_features)
+        jury: _l1_path.Jury | None = None
+        with one_blas_thread(), Progress(self._n_restarts(), self.verbose) as progress:
+            try:
+                if k >= problem.columns.size:
+                    state.best = tuple(int(j) for j in problem.columns)
+                    state.reason = StopReason.NOTHING_TO_CHOOSE
+                elif self.algorithm == "path":
+                    jury = _l1_path.search(
+                        problem, k, self._path_settings(), budget, self.n_jobs, state, progress
+                    )
+                else:
+                    _l1_paper.search(
+                        problem, k, self._paper_settings(), budget, self.n_jobs, state, progress
+                    )
+            except KeyboardInterrupt:
+                budget.cancelled = True
+                _best_so_far(state, k)
+            return _conclude(problem, k, state, jury or _l1_path.Jury(problem, self.n_judges), budget)
+
+    def _n_restarts(self) -> int:
+        if self.n_restarts is not None:
+            return self.n_restarts
+        return 8 if self.algorithm == "path" else 20
+
+    def _path_settings(self) -> _l1_path.PathSettings:
+        return _l1_path.PathSettings(
+            n_restarts=self._n_restarts(),
+            max_iter=4 if self.max_iter is None else self.max_iter,
+            relative_step_size=self.relative_step_size,
+            keep=self.keep,
+            narrowness=tuple(self.narrowness),
+            n_judges=self.n_judges,
+            agreement=self.agreement,
+            swap_width=self.swap_width,
+            max_swaps=self.max_swaps,
+        )
+
+    def _paper_settings(self) -> _l1_paper.PaperSettings:
+        return _l1_paper.PaperSettings(
+            n_restarts=self._n_restarts(),
+            max_iter=100 if self.max_iter is None else self.max_iter,
+            step_size=self.step_size,
+            tolerance=self.tolerance,
+            window=self.window,
+            initial_radius=self.initial_radius,
+            max_doublings=self.max_doublings,
+            max_halvings=self.max_halvings,
+            first_model_selections=self.first_model_selections,
+            model_selection_every=self.model_selection_every,
+            zero=self.zero,
+        )
+
+    def _check(self) -> None:
+        check_choice("algorithm", self.algorithm, ALGORITHMS)
+        for name in ("n_restarts", "max_iter"):
+            check_positive(self, name, whole=True, optional=True)
+        check_positive(self, "time_limit", optional=True)
+        for name in ("n_judges", "agreement", "swap_width", "window", "max_doublings"):
+            check_positive(self, name, whole=True)
+        for name in ("max_swaps", "max_halvings", "first_model_selections"):
+            check_positive(self, name, whole=True, least=0)
+        check_positive(self, "model_selection_every", whole=True)
+        for name in ("relative_step_size", "step_size", "initial_radius"):
+            check_positive(self, name)
+        for name in ("tolerance", "zero"):
+            check_positive(self, name, least=0.0)
+        check_positive(self, "narrowness", each=True)
+        if not 0 < self.keep < 1:
+            raise ValueError(f"keep={self.keep!r} of L1Weighting must be a number between 0 and 1.")
+
+
+def _best_so_far(state: SearchState, k: int) -> None:
+    """Settle an interrupted search on what it has, or give up where it has nothing."""
+    state.reason = StopReason.INTERRUPTED
+    if state.best is None or len(state.best) != k:
+        if state.latest is None:
+            raise KeyboardInterrupt
+        state.best = tuple(sorted(int(j) for j in np.argsort(-state.latest, kind="stable")[:k]))
+
+
+def _conclude(
+    problem: Problem, k: int, state: SearchState, jury: _l1_path.Jury, budget: Budget
+) -> Selection:
+    """Weigh the chosen features, count the useful ones and fill up with constant columns."""
+    assert state.best is not None and state.reason is not None
+    weights = np.zeros(problem.n_features)
+    support = np.zeros(problem.n_features, dtype=bool)
+    columns = np.array(state.best, dtype=np.intp)
+    value, score, sigma, regularization, n_useful = 0.0, 0.0, np.nan, np.nan, 0
+    if columns.size:
+        weights[columns], model, score = _weigh(jury, state.best)
+        value = jury.draws[0].fit(weights[columns], columns, model)[1]
+        sigma, regularization = model.sigma, model.regularization
+        n_useful = columns.size if budget.spent() else _count_useful(jury, state.best, weights)
+    support[columns] = True
+    constant = np.flatnonzero(~np.isin(np.arange(problem.n_features), problem.columns))
+    support[constant[: k - columns.size]] = True
+    return Selection(
+        support=support,
+        weights=weights,
+        ranking=rank_by_survival(support, state.survival()),
+        value=value,
+        cv_score=score,
+        sigma=sigma,
+        regularization=regularization,
+        radius=float(weights.sum()),
+        n_useful=n_useful,
+        path=state.points,
+        n_iter=state.n_iter,
+        stop_reason=state.reason,
+    )
+
+
+def _weigh(jury: _l1_path.Jury, best: tuple[int, ...]) -> tuple[HostArray, Any, float]:
+    """Climb a little from equal weights within the set; go back to them if that does not help."""
+    draw, columns = jury.draws[0], np.array(best)
+    judgement = jury.judge(best)
+    equal = np.ones(columns.size)
+    last: Any = None
+
+    def evaluate(weights: HostArray, _: int) -> tuple[float, HostArray]:
+        nonlocal last
+        last = draw.climb(weights, columns, judgement.model)
+        return last.value, last.gradient
+
+    def project(weights: HostArray) -> HostArray:
+        return np.asarray(np.maximum(weights, 1e-3 * weights.max()))
+
+    climbed = ascend(equal, evaluate, relative_step(0.1), project, max_iter=5).weights
+    evaluate(climbed, 0)
+    if -last.value < judgement.cv_score:
+        return climbed, judgement.model, -last.value
+    return equal, judgement.model, judgement.cv_score
+
+
+def _count_useful(jury: _l1_path.Jury, best: tuple[int, ...], weights: HostArray) -> int:
+    """Leave features out, smallest weight first, for as long as the score gets no worse."""
+    left = sorted(best, key=lambda j: -weights[j])
+    while len(left) > 1:
+        if jury.cv_score(tuple(sorted(left[:-1]))) > jury.cv_score(best):
+            break
+        left.pop()
+    return len(left)
