@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, TypeAlias
 
 import array_api_compat
+import array_api_compat.numpy as _numpy
 import numpy as np
 from scipy.linalg import lapack
 from threadpoolctl import ThreadpoolController
@@ -20,6 +21,9 @@ from threadpoolctl import ThreadpoolController
 Array: TypeAlias = Any
 Namespace: TypeAlias = Any
 HostArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+#: Just below the largest size for which glibc learns from a freed block.
+MEMORY_TO_KEEP = 30 * 2**20
 
 __all__ = [
     "Array",
@@ -29,14 +33,16 @@ __all__ = [
     "is_foreign",
     "like",
     "namespace",
-    "one_blas_thread",
     "positive_definite_solver",
+    "steady_blas",
     "to_numpy",
 ]
 
 
 def namespace(*arrays: Array) -> Namespace:
     """Return the array API namespace that all ``arrays`` belong to."""
+    if len(arrays) == 1 and type(arrays[0]) is np.ndarray:
+        return _numpy  # asked dozens of times per step: spare the general look-up
     return array_api_compat.array_namespace(*arrays)
 
 
@@ -47,8 +53,8 @@ def is_foreign(x: object) -> bool:
 
 def to_numpy(x: Array) -> HostArray:
     """Copy ``x`` to host memory as a NumPy array; NumPy arrays pass through."""
-    if array_api_compat.is_numpy_array(x):
-        return x  # type: ignore[no-any-return]
+    if isinstance(x, np.ndarray):
+        return x
     if array_api_compat.is_torch_array(x):
         return x.detach().cpu().numpy()  # type: ignore[no-any-return]
     host = array_api_compat.to_device(x, "cpu") if array_api_compat.is_cupy_array(x) else x
@@ -57,9 +63,9 @@ def to_numpy(x: Array) -> HostArray:
 
 def like(values: Any, reference: Array, dtype: Any = None) -> Array:
     """Place ``values`` in the library and on the device of ``reference``."""
-    xp = namespace(reference)
-    if array_api_compat.is_numpy_array(reference):
+    if type(reference) is np.ndarray:
         return np.asarray(values, dtype=dtype)
+    xp = namespace(reference)
     return xp.asarray(values, dtype=dtype, device=array_api_compat.device(reference))
 
 
@@ -77,12 +83,16 @@ def _thread_pools() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
+def steady_blas() -> AbstractContextManager[Any]:
     """Keep matrix products on one thread while the context lasts.
 
     Sums are then added up in the same order on every machine, so that results do not depend on
     the number of threads; work is spread over restarts instead.
     """
+    # Freeing one large block tells the C library to keep freed memory for the next array instead
+    # of handing it back: thousands of arrays of this size come and go, and first touches cost more
+    # than the arithmetic. Where malloc does not work that way it is a no-op.
+    np.empty(MEMORY_TO_KEEP, dtype=np.uint8)
     return _thread_pools().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
 
 

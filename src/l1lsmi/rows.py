@@ -4,7 +4,7 @@ A feature matrix is never copied whole. :class:`Table` standardises what is
 taken from it, and :class:`FoldedRows` deals the rows out in blocks that are
 laid out fold by fold, so that every quantity of the method is a sum over
 blocks of small arrays. Weighted distances leave through
-:meth:`FoldedRows.half_distances`, gradients come back through
+:meth:`FoldedRows.exponents`, gradients come back through
 :meth:`FoldedRows.pull_back`, and nothing else touches the rows.
 """
 
@@ -24,7 +24,7 @@ __all__ = ["Block", "FoldedRows", "Table", "column_statistics"]
 BLOCK_ROWS = 2_000
 
 
-def column_statistics(x: Array, block_rows: int = BLOCK_ROWS) -> tuple[HostArray, HostArray]:
+def column_statistics(x: Array) -> tuple[HostArray, HostArray]:
     """Mean and standard deviation of every column, safe from overflow.
 
     Columns are first mapped to [-1, 1] by their own range, so that neither
@@ -34,8 +34,6 @@ def column_statistics(x: Array, block_rows: int = BLOCK_ROWS) -> tuple[HostArray
     Parameters
     ----------
     x : array of shape (n, m)
-    block_rows : int
-        How many rows are worked on at a time.
 
     Returns
     -------
@@ -49,8 +47,8 @@ def column_statistics(x: Array, block_rows: int = BLOCK_ROWS) -> tuple[HostArray
     half = np.where(constant, 1.0, half)
     shift, unit = like(middle, x), like(half, x)
     total, squares = np.zeros(x.shape[1]), np.zeros(x.shape[1])
-    for start in range(0, x.shape[0], block_rows):
-        z = (xp.astype(x[start : start + block_rows, :], xp.float64) - shift) / unit
+    for some in _row_slices(x):
+        z = (xp.astype(x[some, :], xp.float64) - shift) / unit
         total += to_numpy(xp.sum(z, axis=0))
         squares += to_numpy(xp.sum(z * z, axis=0))
     mean = total / x.shape[0]
@@ -92,6 +90,17 @@ class Table:
     def varying(self) -> HostArray:
         """Indices of the columns that are not constant."""
         return np.flatnonzero(self.scale > 0)
+
+    def fingerprints(self, rng: np.random.Generator) -> HostArray:
+        """One number per row that equal rows share and, for all practical purposes, no others do."""
+        xp = namespace(self.x)
+        known = np.where(self.scale > 0, self.scale, np.inf)
+        mix, shift = like(rng.normal(size=self.n_columns) / known, self.x), like(self.mean, self.x)
+        parts = [
+            xp.sum((xp.astype(self.x[some, :], xp.float64) - shift) * mix, axis=1)
+            for some in _row_slices(self.x)
+        ]
+        return np.concatenate([to_numpy(part) for part in parts])
 
     def take(self, rows: HostArray, columns: HostArray) -> Array:
         """Standardised float64 values of some rows and columns, as a new array."""
@@ -165,32 +174,33 @@ class FoldedRows:
         """Split a per-row host array into blocks of shape (folds, rows), padded by ``fill``."""
         return [np.where(b.rows < 0, fill, values[np.maximum(b.rows, 0)]) for b in self.blocks]
 
-    def half_distances(self, squared_weights: HostArray, columns: HostArray) -> list[Array]:
-        r"""Half the weighted squared distances :math:`\frac12\sum_j v_j (x_{ij}-c_{lj})^2`.
+    def exponents(self, squared_weights: HostArray, columns: HostArray) -> list[Array]:
+        r"""Exponents of Gaussian kernels of width 1, :math:`-\frac12\sum_j v_j (x_{ij}-c_{lj})^2`.
 
         One matrix product per block. Returns an array of shape
         (folds * rows per fold, n_centers) for each block.
         """
-        distances: list[Array] = [None] * len(self.blocks)
+        exponents: list[Array] = [None] * len(self.blocks)
         for piece, inside in self._pieces(columns):
             v = like(squared_weights[inside], self.table.x)
             center, center_squares = piece[-1]
             center_term = 0.5 * (center_squares @ v)
             if inside.start == 0:
                 center_term += self._center_offsets
+            weighted = namespace(center).matrix_transpose(center * v)
             for i, (z, squares) in enumerate(piece[:-1]):
                 row_term = 0.5 * (squares @ v)
                 if inside.start == 0:
                     row_term += self._row_offsets[i]
-                # Expanding the square leaves -1e-12 at worst where 0 is due: harmless under exp.
-                d = (z * -v) @ namespace(z).matrix_transpose(center)
-                d += row_term[:, None]
-                d += center_term
-                distances[i] = d if distances[i] is None else distances[i] + d
-        return distances
+                # Expanding the square leaves 1e-12 at worst where 0 is due: harmless under exp.
+                exponent = z @ weighted
+                exponent -= row_term[:, None]
+                exponent -= center_term
+                exponents[i] = exponent if exponents[i] is None else exponents[i] + exponent
+        return exponents
 
     def pull_back(self, slopes: list[Array], columns: HostArray) -> HostArray:
-        r"""Carry slopes in the half distances back to the squared weights.
+        r"""Carry slopes in minus the exponents back to the squared weights.
 
         For slopes :math:`M_{il}` this is :math:`\frac12\sum_{il} M_{il}(x_{ij}-c_{lj})^2`
         for each column j, by one matrix product per block.
@@ -241,6 +251,13 @@ class FoldedRows:
         pieces = [self.table.take(np.maximum(b.rows.ravel(), 0), columns) for b in self.blocks]
         pieces.append(self.table.take(np.maximum(self.centers, 0), columns))
         return [(z, z * z) for z in pieces]
+
+
+def _row_slices(x: Array, elements: int = 250_000) -> Iterator[slice]:
+    """Cut the rows so that a temporary copy of each piece stays small."""
+    step = max(1, elements // max(1, int(x.shape[1])))
+    for start in range(0, int(x.shape[0]), step):
+        yield slice(start, start + step)
 
 
 def _infinite_where(missing: HostArray) -> HostArray:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from l1lsmi.arrays import Array, HostArray, one_blas_thread, to_numpy
+from l1lsmi.arrays import Array, HostArray, steady_blas, to_numpy
 from l1lsmi.numerics.density_ratio import DensityRatioDraw, Grid, Model
 from l1lsmi.numerics.target import Target
 from l1lsmi.rows import Table
@@ -32,7 +32,8 @@ class SquaredMutualInformation(BaseEstimator):
     It is zero exactly when features and target are independent, and it sees interactions and
     non-linear dependence. The density ratio is fitted directly, as a sum of kernels around some of
     the rows, by regularised least squares; the kernel width and the regularization are chosen by
-    cross-validation. Features are standardised inside.
+    cross-validation: the best candidates first, then a walk from there for as long as the score
+    falls. Features are standardised inside.
 
     Parameters
     ----------
@@ -116,13 +117,14 @@ class SquaredMutualInformation(BaseEstimator):
         estimate : SquaredMutualInformationEstimate
         """
         X, target = check_xy(X, y, self.task)
-        with one_blas_thread():
+        with steady_blas():
             problem = self.bind(Table.of(X), target, self.random_state)
             if problem.columns.size == 0:
                 raise ValueError("X has only constant columns: there is nothing to measure.")
             draw = problem.draw(0)
             weights = np.ones(problem.columns.size)
             judgement = draw.choose_model(weights, problem.columns)
+            judgement = draw.refine_model(weights, problem.columns, judgement)
             alpha, value = draw.fit(weights, problem.columns, judgement.model)
         return _estimate_of(problem, draw, judgement, alpha, value)
 
@@ -139,6 +141,7 @@ class SquaredMutualInformation(BaseEstimator):
         check_positive(self, "target_sigma_factor")
         for name in ("sigma_factors", "sigmas", "regularizations"):
             check_positive(self, name, each=True)
+        seed = seed_of(random_state)
         fold_of_row, n_folds = check_folds(self.cv, table.n_rows, target)
         return SquaredMutualInformationProblem(
             table,
@@ -147,8 +150,9 @@ class SquaredMutualInformation(BaseEstimator):
             n_folds=n_folds,
             fold_of_row=fold_of_row,
             grid=Grid(tuple(self.sigma_factors), tuple(self.sigmas), tuple(self.regularizations)),
+            fingerprints=table.fingerprints(np.random.default_rng(seed)),
             target_sigma_factor=self.target_sigma_factor,
-            seed=seed_of(random_state),
+            seed=seed,
         )
 
 
@@ -166,6 +170,7 @@ class SquaredMutualInformationProblem:
     n_folds: int
     fold_of_row: HostArray | None
     grid: Grid
+    fingerprints: HostArray
     target_sigma_factor: float
     seed: int
 
@@ -194,6 +199,7 @@ class SquaredMutualInformationProblem:
             n_folds=self.n_folds,
             fold_of_row=self.fold_of_row,
             grid=self.grid,
+            fingerprints=self.fingerprints,
             target_sigma_factor=self.target_sigma_factor,
             rng=self.rng(0, *key),
         )

@@ -32,6 +32,8 @@ __all__ = ["Climb", "DensityRatioDraw", "Grid", "Judgement", "Model"]
 WIDTHS = tuple(2.0 ** (-i / 2) for i in range(-2, 7))
 REGULARIZATIONS = tuple(float(v) for v in np.logspace(-4, 0, 5))
 MIDDLE = (3, 2)
+#: Below this, rounding errors of the Gram matrix are no longer small beside the regularization.
+LEAST_REGULARIZATION = 1e-9
 #: The climb keeps the regularization in this range: below it, wide kernels turn into
 #: polynomials of low degree, which see no interactions.
 CLIMB_REGULARIZATIONS = (1e-3, 10.0)
@@ -100,6 +102,8 @@ class DensityRatioDraw:
     n_folds : int
     grid : Grid
         Candidates for :meth:`choose_model`.
+    fingerprints : numpy.ndarray of shape (n,)
+        Equal for equal rows; centres are drawn from distinct rows first.
     target_sigma_factor : float
         Width of the target's Gaussian kernel over the median distance of the targets.
     rng : numpy.random.Generator
@@ -113,13 +117,14 @@ class DensityRatioDraw:
         n_basis: int,
         n_folds: int,
         grid: Grid,
+        fingerprints: HostArray,
         rng: np.random.Generator,
         fold_of_row: HostArray | None = None,
         target_sigma_factor: float = 1.0,
     ) -> None:
         if fold_of_row is None:
             fold_of_row = stratified_folds(target.codes, n_folds, rng)
-        self.centers = balanced_centers(target.codes, n_basis, rng)
+        self.centers = balanced_centers(target.codes, fingerprints, n_basis, rng)
         self.rows = FoldedRows(
             table,
             fold_of_row,
@@ -169,21 +174,21 @@ class DensityRatioDraw:
         halves = self.rows.center_half_distances(weights**2, columns)
         return math.sqrt(2 * median_positive(halves))
 
-    def _kernels(self, distances: list[Array], sigma: float) -> list[Array]:
-        """Kernel values of every block, (F, C, q, b); sigma is the kernel's width."""
-        return [self._kernel(d, sigma) for d in distances]
+    def _kernels(self, weights: HostArray, columns: HostArray, sigma: float) -> list[Array]:
+        """Kernel values of every block, (F, C, q, b); weights and width enter as one."""
+        return [self._kernel(e) for e in self.rows.exponents((weights / sigma) ** 2, columns)]
 
-    def _kernel(self, distance: Array, sigma: float) -> Array:
-        xp = namespace(distance)
+    def _kernel(self, exponent: Array, sigma: float = 1.0) -> Array:
+        xp = namespace(exponent)
         n_folds, (n_groups, n_each) = self.rows.fold_sizes.size, self.centers.shape
-        kernel = xp.exp(distance * (-1.0 / sigma**2))
+        kernel = xp.exp(exponent if sigma == 1.0 else exponent * sigma**-2)
         return xp.permute_dims(xp.reshape(kernel, (n_folds, -1, n_groups, n_each)), (0, 2, 1, 3))
 
-    def _sums(self, distances: list[Array], sigma: float) -> FoldSums:
-        def term(_: int, distance: Array, target_kernel: Array) -> FoldSums:
-            return fold_sums(self._kernel(distance, sigma), target_kernel)
+    def _sums(self, exponents: list[Array], sigma: float) -> FoldSums:
+        def term(_: int, exponent: Array, target_kernel: Array) -> FoldSums:
+            return fold_sums(self._kernel(exponent, sigma), target_kernel)
 
-        return FoldSums(*self.rows.sum(term, distances, self._target_kernels))
+        return FoldSums(*self.rows.sum(term, exponents, self._target_kernels))
 
     # -- model selection -------------------------------------------------------------------
 
@@ -193,6 +198,26 @@ class DensityRatioDraw:
         sigmas = [factor * median for factor in self.grid.sigma_factors] + list(self.grid.sigmas)
         return self._best_model(weights, columns, sigmas, self.grid.regularizations)
 
+    def refine_model(self, weights: HostArray, columns: HostArray, best: Judgement) -> Judgement:
+        """Walk from a model off the grid for as long as the cross-validation score falls.
+
+        Steps are a factor of 10 in the regularization and of the root of 2 in the width; many rows
+        support less regularization than any fixed grid has.
+        """
+        exponents = self.rows.exponents(weights**2, columns)
+        improved = True
+        while improved:
+            improved = False
+            for width, factor in ((1.0, 0.1), (1.0, 10.0), (math.sqrt(0.5), 1.0), (math.sqrt(2.0), 1.0)):
+                model = Model(best.model.sigma * width, best.model.regularization * factor)
+                if model.regularization < LEAST_REGULARIZATION:
+                    continue
+                sums = self._sums(exponents, model.sigma)
+                score = float(held_out_scores(sums, self.target, [model.regularization])[0])
+                if score < best.cv_score:
+                    best, improved = Judgement(score, model), True
+        return best
+
     def _best_model(
         self,
         weights: HostArray,
@@ -200,11 +225,11 @@ class DensityRatioDraw:
         sigmas: Sequence[float],
         regularizations: Sequence[float],
     ) -> Judgement:
-        distances = self.rows.half_distances(weights**2, columns)
+        exponents = self.rows.exponents(weights**2, columns)
         found: list[Judgement] = []
         for sigma in sigmas:
             scores = to_numpy(
-                held_out_scores(self._sums(distances, sigma), self.target, regularizations)
+                held_out_scores(self._sums(exponents, sigma), self.target, regularizations)
             )
             i = int(np.argmin(scores))
             found.append(Judgement(float(scores[i]), Model(sigma, float(regularizations[i]))))
@@ -223,13 +248,13 @@ class DensityRatioDraw:
         score falls.
         """
         weights = np.ones(columns.size)
-        distances = self.rows.half_distances(weights, columns)
+        exponents = self.rows.exponents(weights, columns)
         median = self.median_distance(weights, columns)
         seen: dict[int, Judgement] = {}
 
         def at(width: int, beside: int) -> Judgement:
             if width not in seen:
-                sums = self._sums(distances, WIDTHS[width] * median)
+                sums = self._sums(exponents, WIDTHS[width] * median)
                 seen[width] = self._walk_regularizations(sums, WIDTHS[width] * median, width, beside)
             return seen[width]
 
@@ -259,15 +284,15 @@ class DensityRatioDraw:
 
     def fit(self, weights: HostArray, columns: HostArray, model: Model) -> tuple[HostArray, float]:
         """Coefficients of the basis functions, shape (C, b), and the SMI estimate."""
-        distances = self.rows.half_distances(weights**2, columns)
-        alpha, smi = fit_all_rows(self._sums(distances, model.sigma), self.target, model.regularization)
+        exponents = self.rows.exponents(weights**2, columns)
+        alpha, smi = fit_all_rows(self._sums(exponents, model.sigma), self.target, model.regularization)
         return to_numpy(alpha), smi
 
     def value_and_gradient(
         self, weights: HostArray, columns: HostArray, model: Model
     ) -> tuple[float, HostArray]:
         """SMI estimate and its gradient in the weights."""
-        kernels = self._kernels(self.rows.half_distances(weights**2, columns), model.sigma)
+        kernels = self._kernels(weights, columns, model.sigma)
         sums = self._sum_kernels(kernels)
         alpha, smi = fit_all_rows(sums, self.target, model.regularization)
         slopes = smi_slopes(alpha, self.target)
@@ -275,7 +300,7 @@ class DensityRatioDraw:
 
     def climb(self, weights: HostArray, columns: HostArray, model: Model) -> Climb:
         """Evaluate minus the cross-validation score; the regularization moves uphill too."""
-        kernels = self._kernels(self.rows.half_distances(weights**2, columns), model.sigma)
+        kernels = self._kernels(weights, columns, model.sigma)
         sums = self._sum_kernels(kernels)
         score, slopes, slope = held_out_slopes(sums, self.target, model.regularization)
         gradient = self._gradient(weights, columns, model, kernels, slopes)
@@ -322,6 +347,6 @@ class DensityRatioDraw:
         so it says which of them to try first.
         """
         weights = np.ones(columns.size)
-        kernels = self._kernels(self.rows.half_distances(weights, columns), model.sigma)
+        kernels = self._kernels(weights, columns, model.sigma)
         _, slopes, _ = held_out_slopes(self._sum_kernels(kernels), self.target, model.regularization)
         return self._pull_back(kernels, slopes, candidates) / model.sigma**2

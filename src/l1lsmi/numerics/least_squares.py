@@ -133,36 +133,65 @@ def smi_slopes(alpha: Array, target: TargetSums) -> RowSlopes:
     return RowSlopes(alpha[None, ...] / target.size, outer[None, ...] * target.factor)
 
 
-def _split(sums: FoldSums, target: TargetSums) -> tuple[Array, Array, Array, Array]:
-    """H and h inside each fold, then outside it."""
+class _Split(NamedTuple):
+    """H and h inside each fold and outside it; H inside is left as its two factors."""
+
+    test_gram: Array
+    test_factor: Array
+    test_joint: Array
+    train_hessian: Array
+    train_joint: Array
+
+
+def _split(sums: FoldSums, target: TargetSums) -> _Split:
     xp = namespace(sums.gram)
-    gram_total = xp.sum(sums.gram, axis=0, keepdims=True)
-    joint_total = xp.sum(sums.joint, axis=0, keepdims=True)
-    return (
-        sums.gram * target.test_factor,
+    train_hessian = xp.sum(sums.gram, axis=0, keepdims=True) - sums.gram
+    train_hessian *= target.train_factor
+    train_joint = xp.sum(sums.joint, axis=0, keepdims=True) - sums.joint
+    return _Split(
+        sums.gram,
+        target.test_factor,
         sums.joint / target.test_size,
-        (gram_total - sums.gram) * target.train_factor,
-        (joint_total - sums.joint) / target.train_size,
+        train_hessian,
+        train_joint / target.train_size,
     )
 
 
-def _held_out_loss(test_hessian: Array, test_joint: Array, alpha: Array) -> tuple[Array, Array]:
-    """Residual h - H alpha of each fold, and the loss summed over everything but the leading axes."""
-    xp = namespace(alpha)
-    product = xp.matmul(test_hessian, alpha[..., None])[..., 0]
-    loss = xp.sum((0.5 * product - test_joint) * alpha, axis=(-3, -2, -1)) / alpha.shape[-3]
-    return test_joint - product, loss
+def _is_scalar(factor: Array) -> bool:
+    """Tell whether a factor of b x b matrices is one number each, as for classes."""
+    return bool(factor.shape[-1] == 1)
+
+
+def _weighted_product(gram: Array, factor: Array, right: Array) -> Array:
+    """(gram * factor) @ right, without the elementwise product where it can be avoided."""
+    xp = namespace(gram)
+    if _is_scalar(factor):
+        return xp.matmul(gram, right) * factor
+    return xp.matmul(gram * factor, right)
+
+
+def _weighted_outer(left: Array, right: Array, factor: Array) -> Array:
+    """(left @ right) * factor for thin left (b x r) and right (r x b)."""
+    xp = namespace(left)
+    if _is_scalar(factor):
+        return xp.matmul(left * factor, right)
+    product = xp.matmul(left, right)
+    product *= factor
+    return product
 
 
 def held_out_scores(sums: FoldSums, target: TargetSums, regularizations: Sequence[float]) -> Array:
     r"""The paper's cross-validation score :math:`\hat J` for each regularization; lower is better."""
     xp = namespace(sums.gram)
-    test_hessian, test_joint, train_hessian, train_joint = _split(sums, target)
+    split = _split(sums, target)
     alphas = [
-        positive_definite_solver(_regularized(train_hessian, value))(train_joint)
+        positive_definite_solver(_regularized(split.train_hessian, value))(split.train_joint)
         for value in regularizations
     ]
-    return _held_out_loss(test_hessian, test_joint, xp.stack(alphas))[1]
+    alpha = xp.stack(alphas, axis=-1)  # (F, C, b, regularizations)
+    product = _weighted_product(split.test_gram, split.test_factor, alpha)
+    losses = (0.5 * product - split.test_joint[..., None]) * alpha
+    return xp.sum(losses, axis=(0, 1, 2)) / sums.gram.shape[0]
 
 
 def held_out_slopes(
@@ -189,29 +218,36 @@ def held_out_slopes(
         Of minus the score.
     """
     xp = namespace(sums.gram)
-    test_hessian, test_joint, train_hessian, train_joint = _split(sums, target)
+    split = _split(sums, target)
     n_folds = sums.gram.shape[0]
-    solve = positive_definite_solver(_regularized(train_hessian, regularization))
-    alpha = solve(train_joint)
-    residual, loss = _held_out_loss(test_hessian, test_joint, alpha)
-    beta = solve(residual)
+    solve = positive_definite_solver(_regularized(split.train_hessian, regularization))
+    alpha = solve(split.train_joint)
+    product = _weighted_product(split.test_gram, split.test_factor, alpha[..., None])[..., 0]
+    score = float(xp.sum((0.5 * product - split.test_joint) * alpha)) / n_folds
+    beta = solve(split.test_joint - product) / n_folds
 
     train_linear = beta / target.train_size
-    linear = alpha / target.test_size + xp.sum(train_linear, axis=0, keepdims=True) - train_linear
-    train_quadratic = beta[..., :, None] * alpha[..., None, :]
-    train_quadratic = (train_quadratic + xp.matrix_transpose(train_quadratic)) * target.train_factor
-    quadratic = (alpha[..., :, None] * alpha[..., None, :]) * target.test_factor
-    quadratic += xp.sum(train_quadratic, axis=0, keepdims=True)
+    linear = alpha / (n_folds * target.test_size) - train_linear
+    linear += xp.sum(train_linear, axis=0, keepdims=True)
+    # beta alpha^T + alpha beta^T as one thin product
+    train_quadratic = _weighted_outer(
+        xp.stack([alpha, beta], axis=-1), xp.stack([beta, alpha], axis=-2), target.train_factor
+    )
+    quadratic = _weighted_outer(alpha[..., :, None], (alpha / n_folds)[..., None, :], target.test_factor)
     quadratic -= train_quadratic
-    slopes = RowSlopes(linear / n_folds, quadratic / n_folds)
-    slope = -regularization * float(xp.sum(alpha * beta)) / n_folds
-    return float(loss), slopes, slope
+    quadratic += xp.sum(train_quadratic, axis=0, keepdims=True)
+    slope = -regularization * float(xp.sum(alpha * beta))
+    return score, RowSlopes(linear, quadratic), slope
 
 
 def kernel_slopes(kernel: Array, target_kernel: Array, slopes: RowSlopes) -> Array:
     """Slopes in minus the exponent of each kernel value of a block, (F, C, q, b)."""
     xp = namespace(kernel)
     change = xp.matmul(kernel, slopes.quadratic)
-    change -= slopes.linear[:, :, None, :] * target_kernel
+    linear = slopes.linear[:, :, None, :]
+    if target_kernel.shape[-1] == 1:
+        change -= xp.matmul(target_kernel, linear)
+    else:
+        change -= linear * target_kernel
     change *= kernel
     return change

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from l1lsmi.arrays import HostArray, one_blas_thread
+from l1lsmi.arrays import HostArray, steady_blas
 from l1lsmi.numerics.ascent import ascend, relative_step
 from l1lsmi.progress import Progress
 from l1lsmi.rows import Table
@@ -173,7 +173,7 @@ class L1Weighting(BaseEstimator):
         budget = Budget(self.time_limit)
         state = SearchState(problem.n_features)
         jury: _l1_path.Jury | None = None
-        with one_blas_thread(), Progress(self._n_restarts(), self.verbose) as progress:
+        with steady_blas(), Progress(self._n_restarts(), self.verbose) as progress:
             try:
                 if k >= problem.columns.size:
                     state.best = tuple(int(j) for j in problem.columns)
