@@ -48,9 +48,7 @@ class Yardstick:
         self.kernel = rng.random((FOLDS, groups, n // FOLDS, each))
         self.square = rng.random((FOLDS, groups, each, each))
         gram = self.kernel[0, 0].T @ self.kernel[0, 0]
-        self.positive = [
-            np.asfortranarray(gram + each * n * np.eye(each)) for _ in range(FOLDS * groups)
-        ]
+        self.positive = [np.asfortranarray(gram + each * n * np.eye(each)) for _ in range(FOLDS * groups)]
         self.right = rng.random(each)
         self.grid = (sigmas, regularizations)
 
@@ -94,9 +92,7 @@ def draw_for(n: int, b: int, groups: int) -> DensityRatioDraw:
 
 def main() -> None:
     print("time over that of its own matrix products, exponentials and Cholesky solves (ms in brackets)")
-    print(
-        f"{'n':>6} {'b':>4} {'target':<12} {'step on J':>18} {'step on SMI':>18} {'cross-validation':>20}"
-    )
+    print(f"{'n':>6} {'b':>4} {'target':<12} {'step on J':>18} {'step on SMI':>18} {'cross-validation':>20}")
     columns, weights = np.arange(N_FEATURES), np.full(N_FEATURES, 0.3)
     for n in (400, 10_000):
         for b in (100, 300):
@@ -118,8 +114,7 @@ def main() -> None:
                     )
                 target = "regression" if groups == 1 else f"{groups} classes"
                 cells = [
-                    f"{a / c:.2f} ({1e3 * a:.2f})"
-                    for a, c in ((on_j, bare), (on_smi, bare), (cv, bare_cv))
+                    f"{a / c:.2f} ({1e3 * a:.2f})" for a, c in ((on_j, bare), (on_smi, bare), (cv, bare_cv))
                 ]
                 print(
                     f"{n:>6} {b:>4} {target:<12} {cells[0]:>18} {cells[1]:>18} {cells[2]:>20}",

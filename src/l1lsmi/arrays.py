@@ -22,8 +22,8 @@ Array: TypeAlias = Any
 Namespace: TypeAlias = Any
 HostArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
-#: Just below the largest size for which glibc learns from a freed block.
-MEMORY_TO_KEEP = 30 * 2**20
+#: Bytes that the C library is told to keep for reuse; see `_thread_pools`.
+MEMORY_TO_KEEP = 8 * 2**20
 
 __all__ = [
     "Array",
@@ -71,8 +71,12 @@ def like(values: Any, reference: Array, dtype: Any = None) -> Array:
 
 def gather(x: Array, rows: HostArray, columns: HostArray | None) -> Array:
     """Pick ``rows`` and ``columns`` (all of them for None) of a matrix, as a new array."""
-    if array_api_compat.is_numpy_array(x):
-        return x[rows] if columns is None else x[rows[:, None], columns]
+    if isinstance(x, np.ndarray):
+        if columns is None:
+            return x[rows]
+        # Where most rows are wanted it is cheaper to pick columns first, then copy whole rows.
+        most = rows.size * 8 > x.shape[0]
+        return x.take(columns, axis=1)[rows] if most else x[rows[:, None], columns]
     xp = namespace(x)
     picked = xp.take(x, like(rows, x), axis=0)
     return picked if columns is None else xp.take(picked, like(columns, x), axis=1)
@@ -80,6 +84,10 @@ def gather(x: Array, rows: HostArray, columns: HostArray | None) -> Array:
 
 @cache
 def _thread_pools() -> ThreadpoolController:
+    # Freeing one large block tells glibc to keep freed memory for the next array instead of
+    # handing it back: thousands of arrays of up to this size come and go in a search, and touching
+    # fresh pages costs more than the arithmetic on them. Elsewhere it does nothing.
+    np.empty(MEMORY_TO_KEEP, dtype=np.uint8)
     return ThreadpoolController()
 
 
@@ -89,10 +97,6 @@ def steady_blas() -> AbstractContextManager[Any]:
     Sums are then added up in the same order on every machine, so that results do not depend on
     the number of threads; work is spread over restarts instead.
     """
-    # Freeing one large block tells the C library to keep freed memory for the next array instead
-    # of handing it back: thousands of arrays of this size come and go, and first touches cost more
-    # than the arithmetic. Where malloc does not work that way it is a no-op.
-    np.empty(MEMORY_TO_KEEP, dtype=np.uint8)
     return _thread_pools().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
 
 

@@ -134,7 +134,8 @@ class FoldedRows:
     max_columns : int
         At most so many standardised columns are held at a time; wider requests are worked
         through in pieces, standardised anew each time.
-    block_rows : int
+    block_rows : int or None
+        Rows in a block at most.
     """
 
     def __init__(
@@ -145,13 +146,13 @@ class FoldedRows:
         centers: HostArray,
         *,
         max_columns: int,
-        block_rows: int = BLOCK_ROWS,
+        block_rows: int | None = None,
     ) -> None:
         self.table = table
         self.centers = centers
         self.max_columns = max_columns
         self.fold_sizes = np.bincount(fold_of_row, minlength=n_folds)
-        self.blocks = _deal(fold_of_row, n_folds, max(1, block_rows // n_folds))
+        self.blocks = _deal(fold_of_row, n_folds, max(1, (block_rows or BLOCK_ROWS) // n_folds))
         # Placeholders are infinitely far from everything: their kernels are exactly 0.
         self._row_offsets = [like(_infinite_where(b.rows.ravel() < 0), table.x) for b in self.blocks]
         self._center_offsets = like(_infinite_where(centers < 0), table.x)
@@ -257,7 +258,7 @@ def _row_slices(x: Array, elements: int = 250_000) -> Iterator[slice]:
     """Cut the rows so that a temporary copy of each piece stays small."""
     step = max(1, elements // max(1, int(x.shape[1])))
     for start in range(0, int(x.shape[0]), step):
-        yield slice(start, start + step)
+        yield slice(start, min(start + step, int(x.shape[0])))
 
 
 def _infinite_where(missing: HostArray) -> HostArray:

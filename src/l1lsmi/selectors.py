@@ -6,12 +6,14 @@ Which parts make which method: `L1Weighting` x `SquaredMutualInformation` is l1-
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from numbers import Integral
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils._param_validation import Interval, RealNotInt
 from sklearn.utils.validation import check_is_fitted
 
 from l1lsmi.arrays import HostArray, is_foreign, like, namespace
@@ -22,6 +24,11 @@ from l1lsmi.strategies.selection import StopReason
 from l1lsmi.validation import check_n_features, check_xy
 
 __all__ = ["L1LSMI"]
+
+
+def _pick(part: Any, *names: str) -> dict[str, list[Any]]:
+    """Constraints that a part already puts on parameters which are handed through to it."""
+    return {name: part._parameter_constraints[name] for name in names}
 
 
 class L1LSMI(SelectorMixin, BaseEstimator):
@@ -109,6 +116,17 @@ class L1LSMI(SelectorMixin, BaseEstimator):
     (300, 2)
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_features_to_select": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="neither"),
+            None,
+        ],
+        "random_state": ["random_state"],
+        **_pick(SquaredMutualInformation, "n_basis", "cv", "task"),
+        **_pick(L1Weighting, "algorithm", "n_restarts", "max_iter", "time_limit", "n_jobs", "verbose"),
+    }
+
     def __init__(
         self,
         n_features_to_select: int | float | None = None,
@@ -149,6 +167,7 @@ class L1LSMI(SelectorMixin, BaseEstimator):
         -------
         self : L1LSMI
         """
+        self._validate_params()
         X, target = check_xy(X, y, self.task, self)
         k = check_n_features(self.n_features_to_select, X.shape[1])
         table = Table.of(X)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
-import numbers
 import warnings
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import BaseCrossValidator, check_cv
+from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import (
     check_array,
@@ -22,10 +21,10 @@ from l1lsmi.numerics.target import Target
 from l1lsmi.rows import column_statistics
 
 __all__ = [
-    "check_choice",
+    "TASKS",
+    "check_all_positive",
     "check_folds",
     "check_n_features",
-    "check_positive",
     "check_target",
     "check_xy",
     "seed_of",
@@ -36,44 +35,15 @@ TASKS = ("auto", "classification", "regression")
 MOST_CLASSES = 20
 
 
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
-    """Check that a parameter is one of a few words."""
-    if not isinstance(value, str) or value not in choices:
-        words = ", ".join(repr(c) for c in choices)
-        raise ValueError(f"{name}={value!r} is unknown: pass one of {words}.")
-    return value
-
-
-def check_positive(
-    owner: object,
-    name: str,
-    *,
-    whole: bool = False,
-    optional: bool = False,
-    each: bool = False,
-    least: float | None = None,
-) -> None:
-    """Check that a parameter is a positive number, or a sequence of them."""
+def check_all_positive(owner: object, name: str) -> None:
+    """Check that a parameter is a sequence of positive numbers."""
     value = getattr(owner, name)
-    if value is None and optional:
-        return
-    values = list(value) if each and np.iterable(value) else [value]
-    kind: type = numbers.Integral if whole else numbers.Real
-    floor = least if least is not None else (1 if whole else 0)
-    good = bool(values) and all(
-        isinstance(v, kind)
-        and not isinstance(v, bool)
-        and math.isfinite(v)  # type: ignore[arg-type]
-        and (v >= floor if whole or least is not None else v > floor)  # type: ignore[operator]
-        for v in values
-    )
-    if not good:
-        noun = "a whole number" if whole else "a number"
-        noun = f"a non-empty sequence, each {noun}" if each else noun
-        bound = f"of at least {floor:g}" if whole or least is not None else "above 0"
+    numbers = np.asarray(value)
+    good = numbers.ndim == 1 and numbers.size > 0 and numbers.dtype.kind in "fiu"
+    if not good or not (np.isfinite(numbers) & (numbers > 0)).all():
         raise ValueError(
-            f"{name}={value!r} of {type(owner).__name__} must be {noun} {bound}"
-            + (", or None." if optional else ".")
+            f"The {name!r} parameter of {type(owner).__name__} must be a sequence of positive numbers. "
+            f"Got {value!r} instead."
         )
 
 
@@ -163,7 +133,6 @@ def check_target(y: HostArray, task: str) -> Target:
     Under "auto", numbers with fractions are regression, labels and few whole numbers are classes;
     more than 20 different whole numbers are regression, with a warning where they are integers.
     """
-    check_choice("task", task, TASKS)
     numeric = y.dtype.kind in "fiu"
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported: y has complex values, pass real ones.")
@@ -237,27 +206,21 @@ def _values(y: HostArray) -> Target:
 
 def check_folds(cv: Any, n_rows: int, target: Target) -> tuple[HostArray | None, int]:
     """Turn ``cv`` into folds: None and a number where they are to be drawn."""
-    if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
-        if cv < 2:
-            raise ValueError(f"cv={cv!r} must be a whole number of at least 2, or a splitter.")
-        if n_rows < cv:
+    if isinstance(cv, Integral):
+        if n_rows < int(cv):
             warnings.warn(
                 f"X has {n_rows} rows, fewer than the cv={cv} folds asked for: {n_rows} folds are used.",
                 UserWarning,
                 stacklevel=5,
             )
         return None, min(int(cv), n_rows)
-    if not isinstance(cv, BaseCrossValidator) and not hasattr(cv, "split"):
-        raise ValueError(f"cv={cv!r} must be a whole number of at least 2, or a splitter.")
     y = target.codes if target.is_classification else target.values
     splitter = check_cv(cv, y, classifier=target.is_classification)
     fold_of_row = np.full(n_rows, -1)
     n_folds = 0
     for n_folds, (_, test) in enumerate(splitter.split(np.zeros((n_rows, 1)), y), start=1):
         if (fold_of_row[test] >= 0).any():
-            raise ValueError(
-                f"cv={cv!r} tests some rows twice: pass a splitter that tests each row once."
-            )
+            raise ValueError(f"cv={cv!r} tests some rows twice: pass a splitter that tests each row once.")
         fold_of_row[test] = n_folds - 1
     if n_folds < 2 or (fold_of_row < 0).any():
         raise ValueError(f"cv={cv!r} never tests some rows: pass a splitter that tests each row once.")
@@ -265,16 +228,14 @@ def check_folds(cv: Any, n_rows: int, target: Target) -> tuple[HostArray | None,
 
 
 def check_n_features(value: Any, n_features: int) -> int:
-    """The number of features that ``n_features_to_select`` asks for."""
-    name = f"n_features_to_select={value!r}"
+    """The number of features that an int, a share or None asks for."""
     if value is None:
         return max(1, n_features // 2)
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise ValueError(f"{name} must be a whole number, a fraction between 0 and 1, or None.")
-    if isinstance(value, (int, np.integer)):
-        if not 1 <= value <= n_features:
-            raise ValueError(f"{name} must be between 1 and the {n_features} features of X.")
-        return int(value)
-    if not 0 < value < 1:
-        raise ValueError(f"{name} must be a whole number, or a fraction strictly between 0 and 1.")
-    return max(1, int(n_features * value))
+    if not isinstance(value, Integral):
+        return max(1, int(n_features * value))
+    if int(value) > n_features:
+        raise ValueError(
+            f"n_features_to_select={value} is more than the {n_features} features of X: pass {n_features} "
+            "or fewer."
+        )
+    return int(value)

@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from l1lsmi.arrays import Array, HostArray, steady_blas, to_numpy
 from l1lsmi.numerics.density_ratio import DensityRatioDraw, Grid, Model
 from l1lsmi.numerics.target import Target
 from l1lsmi.rows import Table
-from l1lsmi.validation import check_folds, check_positive, check_xy, seed_of
+from l1lsmi.validation import TASKS, check_all_positive, check_folds, check_xy, seed_of
 
 __all__ = ["SquaredMutualInformation", "SquaredMutualInformationEstimate"]
 
@@ -68,6 +70,17 @@ class SquaredMutualInformation(BaseEstimator):
     >>> f"{abs(smi.score(X[:, :1], y)):.2f} {smi.score(X, y):.2f}"
     '0.00 0.50'
     """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_basis": [Interval(Integral, 1, None, closed="left")],
+        "cv": [Interval(Integral, 2, None, closed="left"), HasMethods(["split", "get_n_splits"])],
+        "sigma_factors": ["array-like"],
+        "sigmas": ["array-like"],
+        "regularizations": ["array-like"],
+        "target_sigma_factor": [Interval(Real, 0, None, closed="neither")],
+        "task": [StrOptions(set(TASKS))],
+        "random_state": ["random_state"],
+    }
 
     def __init__(
         self,
@@ -137,10 +150,9 @@ class SquaredMutualInformation(BaseEstimator):
         target : Target
         random_state : int, RandomState instance or None
         """
-        check_positive(self, "n_basis", whole=True)
-        check_positive(self, "target_sigma_factor")
+        self._validate_params()
         for name in ("sigma_factors", "sigmas", "regularizations"):
-            check_positive(self, name, each=True)
+            check_all_positive(self, name)
         seed = seed_of(random_state)
         fold_of_row, n_folds = check_folds(self.cv, table.n_rows, target)
         return SquaredMutualInformationProblem(

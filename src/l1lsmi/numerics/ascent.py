@@ -12,6 +12,9 @@ from l1lsmi.arrays import HostArray
 
 __all__ = ["Ascent", "ascend", "diminishing_step", "relative_step"]
 
+#: Where doubling a weight would change the objective by less, slopes are rounding errors.
+NEGLIGIBLE = 1e-8
+
 Evaluate = Callable[[HostArray, int], tuple[float, HostArray]]
 Step = Callable[[HostArray, HostArray, int], HostArray]
 Project = Callable[[HostArray], HostArray]
@@ -113,7 +116,7 @@ def relative_step(step_size: float) -> Step:
 
     def step(weights: HostArray, gradient: HostArray, t: int) -> HostArray:
         steepest = np.abs(gradient).max()
-        if steepest == 0.0:
+        if steepest * weights.max() <= NEGLIGIBLE:
             return np.zeros_like(weights)
         length: float = step_size / math.sqrt(t) * weights.max() / steepest
         return length * gradient

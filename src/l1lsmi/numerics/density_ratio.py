@@ -228,9 +228,7 @@ class DensityRatioDraw:
         exponents = self.rows.exponents(weights**2, columns)
         found: list[Judgement] = []
         for sigma in sigmas:
-            scores = to_numpy(
-                held_out_scores(self._sums(exponents, sigma), self.target, regularizations)
-            )
+            scores = to_numpy(held_out_scores(self._sums(exponents, sigma), self.target, regularizations))
             i = int(np.argmin(scores))
             found.append(Judgement(float(scores[i]), Model(sigma, float(regularizations[i]))))
         return min(found, key=lambda judgement: judgement.cv_score)

@@ -25,7 +25,7 @@ class PathPoint:
         Sum of the weights.
     size : int
         Number of features with a positive weight.
-    support : tuple of int
+    support : numpy.ndarray of int
         Those features.
     objective : float
         Estimate of the measure there.
@@ -36,7 +36,7 @@ class PathPoint:
     restart: int
     radius: float
     size: int
-    support: tuple[int, ...]
+    support: HostArray
     objective: float
     cv_score: float
 
@@ -89,12 +89,14 @@ def double_then_halve(
 def shrink(weights: HostArray, k: int, keep: float) -> HostArray:
     """Project onto the ball on which only about the share ``keep`` of the features is left.
 
-    The radius is that at which the next features reach zero. Never fewer than ``k`` are left:
-    where ties would take more, the largest weights stay as they are. The length of the weights
-    is restored, since only their ratio to the kernel width matters.
+    Of more than 100 features a smaller share is left, ``keep`` to the power of log10(size / 10):
+    one of thousands matters little. The radius is that at which the next features reach zero. Never
+    fewer than ``k`` are left: where ties would take more, the largest weights stay as they are. The
+    length of the weights is restored, since only their ratio to the kernel width matters.
     """
     size = int(np.count_nonzero(weights))
-    n_left = max(k, min(size - 1, int(np.ceil(keep * size))))
+    share = keep ** max(1.0, np.log10(size / 10))
+    n_left = max(k, min(size - 1, int(np.ceil(share * size))))
     order = np.argsort(-weights, kind="stable")
     threshold = weights[order[n_left]]
     radius = float(np.maximum(weights - threshold, 0.0).sum())

@@ -88,6 +88,7 @@ def _restart(
     draw = problem.draw(1, index)
     columns = problem.columns
     points: list[PathPoint] = []
+    sets: list[tuple[int, ...]] = []
     found: list[HostArray] = []
     n_iter = 0
 
@@ -96,7 +97,8 @@ def _restart(
         weights, n_steps, value, score = _solve(draw, columns, radius, settings, budget, rng)
         n_iter += n_steps
         support = tuple(int(j) for j in columns[weights > 0])
-        points.append(PathPoint(index, radius, len(support), support, value, score))
+        points.append(PathPoint(index, radius, len(support), np.array(support), value, score))
+        sets.append(support)
         found.append(weights)
         state.latest = _spread(weights, columns, problem.n_features)
         return len(support)
@@ -112,12 +114,12 @@ def _restart(
         if budget.spent():
             break
     exact = [i for i, point in enumerate(points) if point.size == k]
-    first = exact[0] if exact else min(range(len(points)), key=lambda i: sort_keys(points[i].support))
+    first = exact[0] if exact else min(range(len(points)), key=lambda i: sort_keys(sets[i]))
     survival = np.zeros(problem.n_features)
     for point, weights in zip(points, found, strict=True):
         survival[columns] += (weights > 0) + 0.5 * weights / point.radius
     weights = _spread(found[first], columns, problem.n_features)
-    return Outcome(points[first].support, weights, survival, tuple(points), n_iter)
+    return Outcome(sets[first], weights, survival, tuple(points), n_iter)
 
 
 def _solve(
@@ -138,9 +140,7 @@ def _solve(
         if judgement is None or selecting:
             judgement = draw.choose_model(weights[active], columns[active])
         gradient = np.zeros_like(weights)
-        value, gradient[active] = draw.value_and_gradient(
-            weights[active], columns[active], judgement.model
-        )
+        value, gradient[active] = draw.value_and_gradient(weights[active], columns[active], judgement.model)
         return value, gradient
 
     def project(weights: HostArray) -> HostArray:

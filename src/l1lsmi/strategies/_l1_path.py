@@ -66,9 +66,14 @@ class Jury:
 
     def prefers(self, new: tuple[int, ...], old: tuple[int, ...]) -> bool:
         """Tell whether ``new`` is better; a set that loses on the first draw is not heard further."""
-        if self.judge(new).cv_score >= self.judge(old).cv_score:
-            return False
-        return self.cv_score(new) < self.cv_score(old)
+        return _is_lower(self.judge(new).cv_score, self.judge(old).cv_score) and _is_lower(
+            self.cv_score(new), self.cv_score(old)
+        )
+
+
+def _is_lower(new: float, old: float) -> bool:
+    """Tell a difference from rounding errors, which differ between machines."""
+    return new < old - 1e-9 * abs(old)
 
 
 def search(
@@ -111,9 +116,7 @@ def search(
         slopes = jury.draws[0].set_slopes(columns, jury.judge(support).model, problem.columns)
         return promising_swaps(support, slopes, problem.columns, settings.swap_width)
 
-    state.best, _ = refine_by_swaps(
-        state.best, neighbours, jury.prefers, budget.spent, settings.max_swaps
-    )
+    state.best, _ = refine_by_swaps(state.best, neighbours, jury.prefers, budget.spent, settings.max_swaps)
     return jury
 
 
@@ -137,9 +140,9 @@ def _restart(
         survival[columns] += 1.0
         state.latest = np.zeros(problem.n_features)
         state.latest[columns] = weights
-        support = tuple(int(j) for j in columns)
+        radius = float(weights.sum())
         points.append(
-            PathPoint(index, float(weights.sum()), len(support), support, climb.estimate(), -climb.value)
+            PathPoint(index, radius, columns.size, _compact(columns), climb.estimate(), -climb.value)
         )
         if columns.size <= k or budget.spent():
             break
@@ -180,6 +183,11 @@ def _climb(
         out_of_time=budget.spent,
     )
     return ascent, last
+
+
+def _compact(columns: HostArray) -> HostArray:
+    """Feature numbers in as little memory as they need: a path may visit millions."""
+    return columns.astype(np.int32)
 
 
 def _keep_largest(weights: HostArray, k: int) -> HostArray:

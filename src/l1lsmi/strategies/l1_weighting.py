@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from l1lsmi.arrays import HostArray, steady_blas
 from l1lsmi.numerics.ascent import ascend, relative_step
@@ -15,11 +17,13 @@ from l1lsmi.rows import Table
 from l1lsmi.strategies import _l1_paper, _l1_path
 from l1lsmi.strategies._search import Problem, SearchState
 from l1lsmi.strategies.selection import Budget, Selection, StopReason, rank_by_survival
-from l1lsmi.validation import check_choice, check_n_features, check_positive, check_xy
+from l1lsmi.validation import check_all_positive, check_n_features, check_xy
 
 __all__ = ["L1Weighting"]
 
-ALGORITHMS = ("path", "paper")
+COUNT = Interval(Integral, 1, None, closed="left")
+COUNT_OR_NONE = Interval(Integral, 0, None, closed="left")
+POSITIVE = Interval(Real, 0, None, closed="neither")
 
 
 class L1Weighting(BaseEstimator):
@@ -44,7 +48,7 @@ class L1Weighting(BaseEstimator):
     relative_step_size : float, default=0.15
         "path": length of the first step at a radius, as a fraction of the largest weight.
     keep : float, default=0.85
-        "path": share of the features that is left when the radius shrinks.
+        "path": share of the features that is left when the radius shrinks; less of many features.
     narrowness : sequence of float, default=(8, 4, 16, 2)
         "path": squared median distance over squared kernel width where restarts begin, in turn.
     n_judges : int, default=2
@@ -85,6 +89,31 @@ class L1Weighting(BaseEstimator):
     >>> np.flatnonzero(selection.support)
     array([1, 4])
     """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "algorithm": [StrOptions({"path", "paper"})],
+        "n_restarts": [COUNT, None],
+        "max_iter": [COUNT, None],
+        "time_limit": [POSITIVE, None],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+        "relative_step_size": [POSITIVE],
+        "keep": [Interval(Real, 0, 1, closed="neither")],
+        "narrowness": ["array-like"],
+        "n_judges": [COUNT],
+        "agreement": [COUNT],
+        "swap_width": [COUNT],
+        "max_swaps": [COUNT_OR_NONE],
+        "step_size": [POSITIVE],
+        "tolerance": [Interval(Real, 0, None, closed="left")],
+        "window": [COUNT],
+        "initial_radius": [POSITIVE],
+        "max_doublings": [COUNT],
+        "max_halvings": [COUNT_OR_NONE],
+        "first_model_selections": [COUNT_OR_NONE],
+        "model_selection_every": [COUNT],
+        "zero": [Interval(Real, 0, None, closed="left")],
+    }
 
     def __init__(
         self,
@@ -169,7 +198,8 @@ class L1Weighting(BaseEstimator):
         -------
         selection : Selection
         """
-        self._check()
+        self._validate_params()
+        check_all_positive(self, "narrowness")
         budget = Budget(self.time_limit)
         state = SearchState(problem.n_features)
         jury: _l1_path.Jury | None = None
@@ -183,9 +213,7 @@ class L1Weighting(BaseEstimator):
                         problem, k, self._path_settings(), budget, self.n_jobs, state, progress
                     )
                 else:
-                    _l1_paper.search(
-                        problem, k, self._paper_settings(), budget, self.n_jobs, state, progress
-                    )
+                    _l1_paper.search(problem, k, self._paper_settings(), budget, self.n_jobs, state, progress)
             except KeyboardInterrupt:
                 budget.cancelled = True
                 _best_so_far(state, k)
@@ -224,24 +252,6 @@ class L1Weighting(BaseEstimator):
             zero=self.zero,
         )
 
-    def _check(self) -> None:
-        check_choice("algorithm", self.algorithm, ALGORITHMS)
-        for name in ("n_restarts", "max_iter"):
-            check_positive(self, name, whole=True, optional=True)
-        check_positive(self, "time_limit", optional=True)
-        for name in ("n_judges", "agreement", "swap_width", "window", "max_doublings"):
-            check_positive(self, name, whole=True)
-        for name in ("max_swaps", "max_halvings", "first_model_selections"):
-            check_positive(self, name, whole=True, least=0)
-        check_positive(self, "model_selection_every", whole=True)
-        for name in ("relative_step_size", "step_size", "initial_radius"):
-            check_positive(self, name)
-        for name in ("tolerance", "zero"):
-            check_positive(self, name, least=0.0)
-        check_positive(self, "narrowness", each=True)
-        if not 0 < self.keep < 1:
-            raise ValueError(f"keep={self.keep!r} of L1Weighting must be a number between 0 and 1.")
-
 
 def _best_so_far(state: SearchState, k: int) -> None:
     """Settle an interrupted search on what it has, or give up where it has nothing."""
@@ -252,9 +262,7 @@ def _best_so_far(state: SearchState, k: int) -> None:
         state.best = tuple(sorted(int(j) for j in np.argsort(-state.latest, kind="stable")[:k]))
 
 
-def _conclude(
-    problem: Problem, k: int, state: SearchState, jury: _l1_path.Jury, budget: Budget
-) -> Selection:
+def _conclude(problem: Problem, k: int, state: SearchState, jury: _l1_path.Jury, budget: Budget) -> Selection:
     """Weigh the chosen features, count the useful ones and fill up with constant columns."""
     assert state.best is not None and state.reason is not None
     weights = np.zeros(problem.n_features)
@@ -302,7 +310,7 @@ def _weigh(jury: _l1_path.Jury, best: tuple[int, ...]) -> tuple[HostArray, Any, 
 
     climbed = ascend(equal, evaluate, relative_step(0.1), project, max_iter=5).weights
     evaluate(climbed, 0)
-    if -last.value < judgement.cv_score:
+    if -last.value < judgement.cv_score - 1e-6 * abs(judgement.cv_score):
         return climbed, judgement.model, -last.value
     return equal, judgement.model, judgement.cv_score
 

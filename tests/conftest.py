@@ -1,0 +1,54 @@
+"""Array libraries that the numerics must run on, and small problems to run them with."""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+import pytest
+
+from l1lsmi.arrays import to_numpy
+from l1lsmi.measures import SquaredMutualInformation
+from l1lsmi.numerics.density_ratio import DensityRatioDraw
+from l1lsmi.rows import Table
+from l1lsmi.validation import check_target
+
+LIBRARIES = ["numpy", "array_api_strict", "torch"]
+TASKS = ["classification", "regression"]
+
+
+@pytest.fixture(params=LIBRARIES)
+def library(request: pytest.FixtureRequest):
+    """Each array library in turn; skips where it is not installed."""
+    return pytest.importorskip(request.param)
+
+
+def to_library(values, library):
+    return library.asarray(np.array(values))
+
+
+def problem_data(task: str, n: int = 203, m: int = 6, seed: int = 0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, m))
+    signal = X[:, 0] * X[:, 1] + 0.5 * X[:, 2] + 0.3 * rng.normal(size=n)
+    # Three classes of unequal size: blocks, folds and centres all need padding.
+    y = np.digitize(signal, [-0.8, 0.9]) if task == "classification" else signal
+    return X, y
+
+
+def make_draw(task: str, library=np, n_basis: int = 41, seed: int = 0, **data) -> DensityRatioDraw:
+    X, y = problem_data(task, **data)
+    measure = SquaredMutualInformation(n_basis=n_basis)
+    return measure.bind(Table.of(to_library(X, library)), check_target(y, task), seed).draw(0)
+
+
+def library_of(x) -> str:
+    return type(x).__module__.split(".")[0]
+
+
+def close(a, b, **tolerances):
+    np.testing.assert_allclose(to_numpy(a), to_numpy(b), **tolerances)
+
+
+def has_module(name: str) -> bool:
+    return importlib.util.find_spec(name) is not None

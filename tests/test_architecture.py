@@ -1,0 +1,84 @@
+"""The arrows between the rooms of the house point one way."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import l1lsmi
+
+ROOT = Path(l1lsmi.__file__).parent
+FILES = sorted(ROOT.rglob("*.py"))
+
+# Each room and the rooms of this package that it may know.
+GROUND = {"arrays", "rows"}
+ALLOWED = {
+    "arrays": set(),
+    "rows": {"arrays"},
+    "progress": set(),
+    "numerics": GROUND,
+    "validation": GROUND | {"numerics"},
+    "measures": GROUND | {"numerics", "validation"},
+    "strategies": GROUND | {"numerics", "validation", "progress"},
+    "datasets": GROUND,
+    "selectors": GROUND | {"numerics", "validation", "measures", "strategies"},
+    "__init__": {"selectors"},
+}
+# Rooms in which the numerics are kept free of scikit-learn.
+WITHOUT_SKLEARN = {"arrays", "rows", "numerics", "progress"}
+
+
+def imports(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def room(path):
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_arrows_point_one_way(path):
+    known = {name.split(".")[1] for name in imports(path) if name.startswith("l1lsmi.")}
+    known -= {"L1LSMI"}
+    assert known - {room(path)} <= ALLOWED[room(path)]
+    if room(path) in WITHOUT_SKLEARN:
+        assert not any(name.split(".")[0] == "sklearn" for name in imports(path))
+
+
+def test_every_room_is_known():
+    assert {room(path) for path in FILES} <= set(ALLOWED)
+
+
+def modules_after(statement):
+    code = f"import sys; {statement}; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return {name.split(".")[0] for name in run.stdout.split()}
+
+
+def test_importing_loads_nothing_but_scikit_learn():
+    needed = modules_after("import sklearn.feature_selection, sklearn.model_selection")
+    assert modules_after("import l1lsmi") - needed <= {"l1lsmi", "array_api_compat"}
+
+
+def test_public_names_are_documented_with_examples():
+    from l1lsmi import datasets, measures, strategies
+
+    for module in (l1lsmi, measures, strategies, datasets):
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if isinstance(thing, type) or callable(thing):
+                assert thing.__doc__, name
+    for thing in (
+        l1lsmi.L1LSMI,
+        measures.SquaredMutualInformation,
+        strategies.L1Weighting,
+        datasets.make_xor,
+    ):
+        assert ">>>" in thing.__doc__

@@ -1,0 +1,259 @@
+"""The search: its parts by hand, the artificial problems, limits and interruptions."""
+
+import os
+import signal
+import threading
+import time
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from l1lsmi import L1LSMI, datasets
+from l1lsmi.datasets.toys import TRUE_FEATURES
+from l1lsmi.measures import SquaredMutualInformation
+from l1lsmi.numerics.ascent import ascend, diminishing_step, relative_step
+from l1lsmi.numerics.radius_search import double_then_halve, shrink
+from l1lsmi.numerics.swaps import promising_swaps, refine_by_swaps
+from l1lsmi.strategies import L1Weighting
+from l1lsmi.strategies.selection import StopReason, rank_by_survival
+
+
+def toy(name, seed, n=400):
+    return getattr(datasets, f"make_{name}")(n, random_state=seed)
+
+
+# -- parts ------------------------------------------------------------------------------------
+
+
+def search_radii(sizes, k, **settings):
+    defaults = {"initial_radius": 0.1, "max_doublings": 20, "max_halvings": 12}
+    return list(double_then_halve(sizes, k, **{**defaults, **settings}))
+
+
+def test_radius_doubles_first_and_stops_at_k():
+    assert search_radii(lambda r: 3 if r > 0.7 else 1, 3) == pytest.approx([0.2, 0.4, 0.8])
+
+
+def test_radius_is_halved_between_the_bounds():
+    visited = search_radii(lambda r: 5 if r >= 1.35 else (3 if r > 1.1 else 1), 3)
+    # 0.2, 0.4, 0.8 give 1; 1.6 gives 5, so the search goes on between 0.8 and 1.6.
+    assert visited == pytest.approx([0.2, 0.4, 0.8, 1.6, 1.2])
+
+
+def test_radius_search_ends_without_success():
+    assert len(search_radii(lambda r: 5 if r > 1 else 1, 3)) == 4 + 12
+    assert len(search_radii(lambda r: 1, 3)) == 20
+
+
+@given(arrays(np.float64, st.integers(3, 400), elements=st.floats(1e-3, 10)), st.integers(1, 400))
+def test_shrinking_drops_the_smallest_and_never_too_many(weights, k):
+    if k >= weights.size:
+        k = weights.size - 1
+    smaller = shrink(weights, k, 0.85)
+    kept = smaller > 0
+    assert k <= kept.sum() < weights.size
+    assert weights[kept].min() >= weights[~kept].max()
+    np.testing.assert_allclose((smaller**2).sum(), (weights**2).sum())
+
+
+def test_ascent_climbs_a_parabola_inside_the_constraint():
+    peak = np.array([2.0, -1.0])
+    ascent = ascend(
+        np.zeros(2) + 0.1,
+        lambda w, t: (-((w - peak) ** 2).sum(), -2 * (w - peak)),
+        diminishing_step(0.4),
+        lambda w: np.maximum(w, 0),
+        max_iter=200,
+        tolerance=1e-9,
+        min_features=0,
+    )
+    np.testing.assert_allclose(ascent.weights, [2, 0], atol=1e-4)
+    assert ascent.reason == "the objective settled"
+    assert list(ascent.values) == sorted(ascent.values)
+
+
+def test_steps():
+    gradient, weights = np.array([3.0, -1.0]), np.array([2.0, 1.0])
+    np.testing.assert_allclose(diminishing_step(1.0)(weights, gradient, 4), gradient / 2)
+    np.testing.assert_allclose(relative_step(0.3)(weights, 1e9 * gradient, 1), [0.6, -0.2])
+    np.testing.assert_array_equal(relative_step(0.3)(weights, 0 * gradient, 1), [0, 0])
+
+
+def test_swaps_reach_the_best_set_of_an_additive_score():
+    value = np.array([5.0, 1, 4, 2, 3, 0])
+    candidates = np.arange(6)
+    best, n_swaps = refine_by_swaps(
+        (1, 3, 5),
+        lambda s: promising_swaps(s, value, candidates, 2),
+        lambda new, old: value[list(new)].sum() > value[list(old)].sum(),
+        lambda: False,
+        10,
+    )
+    assert best == (0, 2, 4)
+    assert n_swaps == 3
+
+
+def test_ranking_follows_survival():
+    support = np.array([False, True, False, False])
+    assert rank_by_survival(support, np.array([1.0, 3.0, 2.0, 0.5])).tolist() == [3, 1, 2, 4]
+
+
+# -- the paper's artificial problems ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("name", TRUE_FEATURES)
+def test_path_finds_the_true_features(name, seed):
+    X, y = toy(name, seed)
+    true = TRUE_FEATURES[name]
+    selector = L1LSMI(len(true), random_state=seed).fit(X, y)
+    assert tuple(selector.get_support(indices=True)) == true
+    assert selector.n_useful_features_ == len(true)
+
+
+@pytest.mark.parametrize("name", TRUE_FEATURES)
+def test_paper_finds_the_true_features(name):
+    X, y = toy(name, 0)
+    true = TRUE_FEATURES[name]
+    selector = L1LSMI(len(true), algorithm="paper", n_restarts=4, random_state=0).fit(X, y)
+    assert tuple(selector.get_support(indices=True)) == true
+    radii = [point.radius for point in selector.path_ if point.restart == 0]
+    np.testing.assert_allclose(radii[:2], [0.2, 0.4][: len(radii)])
+    assert {point.restart for point in selector.path_} == set(range(4))
+    for point in selector.path_:
+        assert point.size == len(point.support)
+
+
+def test_continuous_interactions_are_found():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 12))
+    y = (X[:, 3] * X[:, 7] * X[:, 9] > 0).astype(int)
+    selector = L1LSMI(3, random_state=0).fit(X, y)
+    assert selector.get_support(indices=True).tolist() == [3, 7, 9]
+
+
+def test_redundant_copies_are_left_out():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4))
+    y = X[:, 0] + X[:, 1] ** 2
+    X = np.hstack([X, X[:, :2] + 0.1 * rng.normal(size=(400, 2))])
+    selector = L1LSMI(2, random_state=0).fit(X, y)
+    chosen = set(selector.get_support(indices=True).tolist())
+    assert len(chosen & {0, 4}) == 1
+    assert len(chosen & {1, 5}) == 1
+
+
+# -- what is promised about the answer --------------------------------------------------------
+
+
+@pytest.mark.parametrize("algorithm", ["path", "paper"])
+@pytest.mark.parametrize("k", [1, 5, 9, 10])
+def test_always_exactly_k(algorithm, k):
+    X, y = toy("xor", 1, n=80)
+    selector = L1LSMI(k, algorithm=algorithm, n_restarts=1, max_iter=4, random_state=0).fit(X, y)
+    assert selector.support_.sum() == k
+    assert (selector.weights_[~selector.support_] == 0).all()
+    assert ((selector.ranking_ == 1) == selector.support_).all()
+    assert sorted(selector.ranking_[~selector.support_]) == list(range(2, 12 - k))
+    assert selector.n_useful_features_ <= k
+
+
+def test_paper_fills_up_when_no_radius_gives_k():
+    # One halving from a large radius ends far from k either way.
+    X, y = toy("quad", 0, n=100)
+    for k in (2, 8):
+        strategy = L1Weighting(algorithm="paper", n_restarts=1, max_iter=3, max_doublings=2, max_halvings=1)
+        selection = strategy.select(SquaredMutualInformation(n_basis=30), X, y, k, random_state=0)
+        assert selection.support.sum() == k
+
+
+def test_noise_is_not_called_useful():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 10))
+    y = (X[:, 0] > 0).astype(int)
+    selector = L1LSMI(6, random_state=0).fit(X, y)
+    assert selector.support_.sum() == 6
+    assert selector.support_[0]
+    assert 1 <= selector.n_useful_features_ <= 3
+
+
+def test_constant_columns_weigh_nothing():
+    X, y = toy("xor", 0, n=200)
+    X[:, 4:] = 3.0
+    selector = L1LSMI(6, random_state=0).fit(X, y)
+    assert selector.support_.sum() == 6
+    assert (selector.weights_[4:] == 0).all()
+    assert selector.support_[:4].all()
+    assert selector.n_useful_features_ <= 4
+
+
+def test_path_visits_shrinking_sets():
+    X, y = toy("and_or", 0)
+    selector = L1LSMI(2, n_restarts=2, random_state=0).fit(X, y)
+    for restart in {point.restart for point in selector.path_}:
+        points = [point for point in selector.path_ if point.restart == restart]
+        sizes = [point.size for point in points]
+        assert sizes == sorted(sizes, reverse=True)
+        for before, after in pairwise(points):
+            assert set(after.support) < set(before.support)
+        assert np.isfinite([point.objective for point in points]).all()
+        assert np.isfinite([point.cv_score for point in points]).all()
+    assert selector.radius_ == pytest.approx(selector.weights_.sum())
+
+
+@pytest.mark.parametrize("algorithm", ["path", "paper"])
+def test_same_answer_whatever_the_number_of_jobs(algorithm):
+    X, y = toy("quad", 3, n=150)
+    fits = [
+        L1LSMI(3, algorithm=algorithm, n_restarts=3, max_iter=5, random_state=7, n_jobs=n_jobs).fit(X, y)
+        for n_jobs in (None, 2, 3)
+    ]
+    for other in fits[1:]:
+        np.testing.assert_array_equal(other.support_, fits[0].support_)
+        np.testing.assert_array_equal(other.weights_, fits[0].weights_)
+        assert other.smi_ == fits[0].smi_
+        assert other.n_iter_ == fits[0].n_iter_
+
+
+def test_same_answer_whatever_the_number_of_threads():
+    from threadpoolctl import threadpool_limits
+
+    X, y = toy("quad", 3, n=1500)
+    answers = []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            answers.append(L1LSMI(3, n_restarts=2, random_state=7).fit(X, y).weights_)
+    np.testing.assert_array_equal(*answers)
+
+
+# -- limits and interruptions -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("algorithm", ["path", "paper"])
+def test_time_limit_returns_the_best_so_far(algorithm):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(2000, 60)), rng.normal(size=2000)
+    started = time.monotonic()
+    with pytest.warns(UserWarning, match="time limit"):
+        selector = L1LSMI(5, algorithm=algorithm, time_limit=0.5, random_state=0).fit(X, y)
+    assert time.monotonic() - started < 5
+    assert selector.support_.sum() == 5
+    assert selector.stop_reason_ == StopReason.TIME_LIMIT
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("algorithm", ["path", "paper"])
+def test_interruption_returns_the_best_so_far(algorithm, n_jobs):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3000, 80)), rng.normal(size=3000)
+    timer = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    selector = L1LSMI(5, algorithm=algorithm, n_restarts=1000, random_state=0, n_jobs=n_jobs)
+    with pytest.warns(UserWarning, match="interrupted"):
+        selector.fit(X, y)
+    assert selector.support_.sum() == 5
+    assert selector.stop_reason_ == StopReason.INTERRUPTED

@@ -1,0 +1,147 @@
+"""The fits against the paper's formulas written out, and gradients against finite differences."""
+
+import numpy as np
+import pytest
+
+from l1lsmi.numerics.density_ratio import REGULARIZATIONS, WIDTHS, Model
+from l1lsmi.numerics.least_squares import held_out_scores
+from tests.conftest import TASKS, close, make_draw, problem_data
+
+COLUMNS = np.arange(6)
+MODEL = Model(sigma=1.3, regularization=0.02)
+
+
+def basis(draw, task, weights, data):
+    """All basis functions of a draw, phi_l(x_i, y_j), as an array (n, n, b)."""
+    X, y = data
+    z = (X - X.mean(axis=0)) / X.std(axis=0)
+    centers = draw.centers[draw.centers >= 0]
+    distance = ((weights * (z[:, None] - z[centers])) ** 2).sum(axis=2)
+    of_x = np.exp(-distance / (2 * MODEL.sigma**2))
+    if task == "classification":
+        of_y = (y[:, None] == y[centers]).astype(float)
+    else:
+        scaled = (y - y.mean()) / y.std()
+        gaps = np.abs(scaled[centers][:, None] - scaled[centers])[np.triu_indices(centers.size, 1)]
+        of_y = np.exp(-((scaled[:, None] - scaled[centers]) ** 2) / (2 * np.median(gaps) ** 2))
+    return of_x[:, None, :] * of_y[None, :, :]
+
+
+def hessian_and_joint(phi, rows):
+    part = phi[np.ix_(rows, rows)]
+    n = rows.size
+    return np.einsum("ijl,ijk->lk", part, part) / n**2, part[np.arange(n), np.arange(n)].mean(axis=0)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_value_is_the_papers_double_sum(task):
+    data = problem_data(task, n=63)
+    draw = make_draw(task, n=63, n_basis=12)
+    weights = np.linspace(0.2, 0.9, 6)
+    phi = basis(draw, task, weights, data)
+    hessian, joint = hessian_and_joint(phi, np.arange(63))
+    alpha = np.linalg.solve(hessian + MODEL.regularization * np.eye(joint.size), joint)
+    got_alpha, value = draw.fit(weights, COLUMNS, MODEL)
+    np.testing.assert_allclose(value, 0.5 * joint @ alpha - 0.5, rtol=1e-10)
+    np.testing.assert_allclose(got_alpha[draw.centers >= 0], alpha, rtol=1e-8)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_cross_validation_is_the_papers_sum_over_folds(task):
+    data = problem_data(task, n=63)
+    draw = make_draw(task, n=63, n_basis=12)
+    weights = np.linspace(0.2, 0.9, 6)
+    phi = basis(draw, task, weights, data)
+    scores = []
+    for fold in draw.rows.blocks[0].rows:
+        test = fold[fold >= 0]
+        train = np.setdiff1d(np.arange(63), test)
+        hessian, joint = hessian_and_joint(phi, train)
+        alpha = np.linalg.solve(hessian + MODEL.regularization * np.eye(joint.size), joint)
+        hessian, joint = hessian_and_joint(phi, test)
+        scores.append(0.5 * alpha @ hessian @ alpha - joint @ alpha)
+    np.testing.assert_allclose(-draw.climb(weights, COLUMNS, MODEL).value, np.mean(scores), rtol=1e-10)
+
+
+def central_differences(function, weights, step=1e-6):
+    steps = step * np.eye(weights.size)
+    return np.array([(function(weights + s) - function(weights - s)) / (2 * step) for s in steps])
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("task", TASKS)
+def test_gradients_match_finite_differences(task, seed, library):
+    draw = make_draw(task, library, n=83, n_basis=17, seed=seed)
+    weights = np.random.default_rng(seed).uniform(0.1, 0.8, size=6)
+    value, gradient = draw.value_and_gradient(weights, COLUMNS, MODEL)
+    expected = central_differences(lambda w: draw.value_and_gradient(w, COLUMNS, MODEL)[0], weights)
+    assert np.abs(gradient - expected).max() <= 1e-6 * np.abs(expected).max()
+    climb = draw.climb(weights, COLUMNS, MODEL)
+    expected = central_differences(lambda w: draw.climb(w, COLUMNS, MODEL).value, weights)
+    assert np.abs(climb.gradient - expected).max() <= 1e-6 * np.abs(expected).max()
+    np.testing.assert_allclose(climb.estimate(), value, rtol=1e-12)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_slopes_of_absent_features_match_finite_differences(task):
+    draw = make_draw(task)
+    present = np.array([0, 2])
+    slopes = draw.set_slopes(present, MODEL, COLUMNS)
+
+    def value(squares):
+        # Squared weights may be negative here; only exponents see them.
+        exponents = draw.rows.exponents(squares / MODEL.sigma**2, COLUMNS)
+        sums = draw._sums(exponents, 1.0)
+        return -float(held_out_scores(sums, draw.target, [MODEL.regularization])[0])
+
+    squares = np.isin(COLUMNS, present).astype(float)
+    expected = central_differences(value, squares, step=1e-5)
+    assert np.abs(slopes - expected).max() <= 1e-6 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_regularization_moves_uphill(task):
+    draw = make_draw(task)
+    weights = np.full(6, 0.5)
+    for start in (0.001, 0.3):
+        model = Model(1.3, start)
+        climb = draw.climb(weights, COLUMNS, model)
+        after = draw.climb(weights, COLUMNS, Model(1.3, start * (climb.model.regularization / start) ** 0.01))
+        assert after.value >= climb.value
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_blocks_of_rows_change_nothing(task, monkeypatch):
+    weights = np.linspace(0.2, 0.9, 6)
+    whole = make_draw(task).climb(weights, COLUMNS, MODEL)
+    monkeypatch.setattr("l1lsmi.rows.BLOCK_ROWS", 23)
+    draw = make_draw(task)
+    assert len(draw.rows.blocks) > 5
+    cut = draw.climb(weights, COLUMNS, MODEL)
+    np.testing.assert_allclose(cut.value, whole.value, rtol=1e-10)
+    np.testing.assert_allclose(cut.gradient, whole.gradient, rtol=1e-8, atol=1e-12)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_all_libraries_agree(task, library):
+    weights = np.linspace(0.2, 0.9, 6)
+    host, other = make_draw(task), make_draw(task, library)
+    close(
+        other.climb(weights, COLUMNS, MODEL).gradient,
+        host.climb(weights, COLUMNS, MODEL).gradient,
+        rtol=1e-9,
+    )
+    assert other.judge(COLUMNS).model.sigma == pytest.approx(host.judge(COLUMNS).model.sigma)
+    assert other.choose_model(weights, COLUMNS).cv_score == pytest.approx(
+        host.choose_model(weights, COLUMNS).cv_score, rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_judge_finds_the_best_model_of_its_grid(task):
+    draw = make_draw(task)
+    columns = np.array([0, 1, 2])
+    median = draw.median_distance(np.ones(3), columns)
+    everywhere = draw._best_model(np.ones(3), columns, [w * median for w in WIDTHS], REGULARIZATIONS)
+    for near in ((0, 0), (3, 2), (8, 4)):
+        assert draw.judge(columns, near).cv_score == pytest.approx(everywhere.cv_score, rel=5e-3)

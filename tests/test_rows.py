@@ -1,0 +1,123 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from l1lsmi.arrays import to_numpy
+from l1lsmi.numerics.sampling import balanced_centers, stratified_folds
+from l1lsmi.rows import FoldedRows, Table, column_statistics
+from tests.conftest import close, to_library
+
+
+def folded(x, *, max_columns=100, block_rows=2000, n_folds=5, n_centers=13):
+    rng = np.random.default_rng(3)
+    n = x.shape[0]
+    folds = stratified_folds(np.zeros(n, dtype=int), n_folds, rng)
+    centers = np.append(rng.choice(n, n_centers - 1, replace=False), -1)
+    return FoldedRows(Table.of(x), folds, n_folds, centers, max_columns=max_columns, block_rows=block_rows)
+
+
+def values(n=57, m=7):
+    return np.random.default_rng(0).normal(size=(n, m)) * np.arange(1, m + 1) + 5
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1.0, 1e150])
+@pytest.mark.parametrize("offset", [0.0, 1e8])
+def test_column_statistics_survive_scale_and_offset(scale, offset):
+    z = np.random.default_rng(0).normal(size=(500, 3))
+    mean, deviation = column_statistics((z + offset) * scale)
+    np.testing.assert_allclose(deviation, z.std(axis=0) * scale, rtol=1e-6)
+    np.testing.assert_allclose(mean, (z.mean(axis=0) + offset) * scale, rtol=1e-6)
+
+
+def test_constant_columns_have_no_scale():
+    x = np.column_stack([np.full(9, 0.1), np.full(9, 1e300), np.arange(9.0), np.zeros(9)])
+    x[4, 0] = 0.1 + 1e-17
+    assert Table.of(x).varying.tolist() == [2]
+
+
+def test_exponents_are_minus_half_the_weighted_distances(library):
+    x = values()
+    rows = folded(to_library(x, library))
+    columns, v = np.array([0, 3, 4, 6]), np.array([0.3, 0.0, 1.5, 0.2])
+    z = (x - x.mean(axis=0)) / x.std(axis=0)
+    (exponents,) = rows.exponents(v, columns)
+    order = rows.blocks[0].rows.ravel()
+    exponents = to_numpy(exponents)
+    for i in np.flatnonzero(order >= 0):
+        difference = z[order[i]] - z[rows.centers[:-1]]
+        expected = -0.5 * (v * difference[:, columns] ** 2).sum(axis=1)
+        np.testing.assert_allclose(exponents[i, :-1], expected, atol=1e-12)
+    assert (exponents[order < 0] == -np.inf).all()
+    assert (exponents[:, -1] == -np.inf).all()
+
+
+@pytest.mark.parametrize("max_columns", [1, 2, 3, 100])
+@pytest.mark.parametrize("block_rows", [5, 20, 2000])
+def test_pieces_and_blocks_give_the_same_sums(max_columns, block_rows):
+    x = values()
+    whole, cut = folded(x), folded(x, max_columns=max_columns, block_rows=block_rows)
+    columns, v = np.arange(7), np.linspace(0.1, 1, 7)
+    place = np.concatenate([b.rows.ravel() for b in cut.blocks])
+    stacked = np.vstack(cut.exponents(v, columns))
+    (at_once,) = whole.exponents(v, columns)
+    for i, row in zip(range(place.size), place, strict=True):
+        if row >= 0:
+            j = int(np.flatnonzero(whole.blocks[0].rows.ravel() == row)[0])
+            np.testing.assert_allclose(stacked[i], at_once[j], rtol=1e-12, atol=1e-12)
+    slopes = [np.exp(e) for e in cut.exponents(v, columns)]
+    close(cut.pull_back(slopes, columns), whole.pull_back([np.exp(at_once)], columns), rtol=1e-10)
+
+
+def test_pull_back_is_the_transpose_of_exponents():
+    rows = folded(values())
+    columns, v = np.arange(7), np.linspace(0.1, 1, 7)
+    slopes = [
+        np.random.default_rng(1).normal(size=e.shape) * np.isfinite(e) for e in rows.exponents(v, columns)
+    ]
+
+    def weighted_sum(v):
+        pairs = zip(slopes, rows.exponents(v, columns), strict=True)
+        return -sum((s * np.where(np.isfinite(e), e, 0)).sum() for s, e in pairs)
+
+    change = np.random.default_rng(2).normal(size=7)
+    expected = weighted_sum(v + change) - weighted_sum(v)  # linear in v
+    np.testing.assert_allclose(rows.pull_back(slopes, columns) @ change, expected, rtol=1e-9)
+
+
+@given(
+    sizes=st.lists(st.integers(1, 40), min_size=1, max_size=6),
+    n_folds=st.integers(2, 7),
+    n_centers=st.integers(1, 60),
+    seed=st.integers(0, 100),
+)
+@settings(deadline=None)
+def test_folds_and_centers_are_even(sizes, n_folds, n_centers, seed):
+    rng = np.random.default_rng(seed)
+    groups = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    folds = stratified_folds(groups, n_folds, rng)
+    counts = np.bincount(folds, minlength=n_folds)
+    assert counts.max() - counts.min() <= 1
+    for group in range(len(sizes)):
+        within = np.bincount(folds[groups == group], minlength=n_folds)
+        assert within.max() - within.min() <= 1
+
+    centers = balanced_centers(groups, rng.random(groups.size), n_centers, rng)
+    chosen = centers[centers >= 0]
+    assert chosen.size == np.unique(chosen).size == max(min(n_centers, groups.size), len(sizes))
+    shares = (centers >= 0).sum(axis=1)
+    assert (shares >= 1).all()
+    for group, share in enumerate(shares):
+        assert (groups[centers[group, :share]] == group).all()
+        # Whoever has fewer than the most has given all its rows, or is one short.
+        assert share >= min(shares.max() - 1, sizes[group])
+
+
+def test_distinct_rows_come_first_as_centers():
+    x = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]])[np.repeat(np.arange(4), [40, 3, 2, 1])]
+    table = Table.of(x)
+    prints = table.fingerprints(np.random.default_rng(0))
+    assert np.unique(prints).size == 4
+    for seed in range(20):
+        centers = balanced_centers(np.zeros(46, dtype=int), prints, 4, np.random.default_rng(seed))
+        assert np.unique(x[centers[0]], axis=0).shape == (4, 2)
