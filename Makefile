@@ -23,9 +23,10 @@ lint: $(VENV)/.tested
 	$(BIN)/mypy
 
 bench: $(VENV)/.tested
-	$(BIN)/python benchmarks/accuracy.py
-	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/rivals.py
+	$(BIN)/python benchmarks/parts.py
 	$(BIN)/python benchmarks/growth.py
+	$(BIN)/python benchmarks/accuracy.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11")'
