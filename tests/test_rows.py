@@ -48,8 +48,8 @@ def test_exponents_are_minus_half_the_weighted_distances(library):
         difference = z[order[i]] - z[rows.centers[:-1]]
         expected = -0.5 * (v * difference[:, columns] ** 2).sum(axis=1)
         np.testing.assert_allclose(exponents[i, :-1], expected, atol=1e-12)
-    assert (exponents[order < 0] == -np.inf).all()
-    assert (exponents[:, -1] == -np.inf).all()
+    assert (np.exp(exponents[order < 0]) == 0).all()
+    assert (np.exp(exponents[:, -1]) == 0).all()
 
 
 @pytest.mark.parametrize("max_columns", [1, 2, 3, 100])
@@ -73,12 +73,12 @@ def test_pull_back_is_the_transpose_of_exponents():
     rows = folded(values())
     columns, v = np.arange(7), np.linspace(0.1, 1, 7)
     slopes = [
-        np.random.default_rng(1).normal(size=e.shape) * np.isfinite(e) for e in rows.exponents(v, columns)
+        np.random.default_rng(1).normal(size=e.shape) * (e > -1e100) for e in rows.exponents(v, columns)
     ]
 
     def weighted_sum(v):
         pairs = zip(slopes, rows.exponents(v, columns), strict=True)
-        return -sum((s * np.where(np.isfinite(e), e, 0)).sum() for s, e in pairs)
+        return -sum((s * np.where(e > -1e100, e, 0)).sum() for s, e in pairs)
 
     change = np.random.default_rng(2).normal(size=7)
     expected = weighted_sum(v + change) - weighted_sum(v)  # linear in v

@@ -22,8 +22,10 @@ Array: TypeAlias = Any
 Namespace: TypeAlias = Any
 HostArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
-#: Bytes that the C library is told to keep for reuse; see `_thread_pools`.
-MEMORY_TO_KEEP = 8 * 2**20
+# Freeing one large block, which is never touched, teaches glibc to keep freed memory of up to this
+# size for the next array instead of handing it back: thousands of arrays come and go in a search,
+# and touching fresh pages costs more than the arithmetic on them. Elsewhere it does nothing.
+np.empty(16 * 2**20, dtype=np.uint8)
 
 __all__ = [
     "Array",
@@ -84,10 +86,6 @@ def gather(x: Array, rows: HostArray, columns: HostArray | None) -> Array:
 
 @cache
 def _thread_pools() -> ThreadpoolController:
-    # Freeing one large block tells glibc to keep freed memory for the next array instead of
-    # handing it back: thousands of arrays of up to this size come and go in a search, and touching
-    # fresh pages costs more than the arithmetic on them. Elsewhere it does nothing.
-    np.empty(MEMORY_TO_KEEP, dtype=np.uint8)
     return ThreadpoolController()
 
 

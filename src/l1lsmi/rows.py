@@ -12,16 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from l1lsmi.arrays import Array, HostArray, gather, like, namespace, to_numpy
 
-__all__ = ["Block", "FoldedRows", "Table", "column_statistics"]
+__all__ = ["Block", "FoldedRows", "Piece", "Table", "column_statistics"]
 
 #: Rows per block: a block of distances to 100 centres then stays in cache.
 BLOCK_ROWS = 2_000
+#: Half a squared distance at which a Gaussian kernel is exactly 0.
+FAR = 1e200
 
 
 def column_statistics(x: Array) -> tuple[HostArray, HostArray]:
@@ -120,6 +122,24 @@ class Block:
     rows: HostArray
 
 
+class Piece(NamedTuple):
+    """Some standardised columns of some rows, ready for products.
+
+    ``values`` has two columns more: ones, and one that :meth:`FoldedRows.exponents` writes to, so that
+    a single product gives the whole expanded square.
+    """
+
+    values: Array
+    squares: Array
+
+    @classmethod
+    def of(cls, z: Array) -> Piece:
+        """Append the two columns and work out the squares."""
+        xp = namespace(z)
+        one = xp.ones_like(z[:, :1])
+        return cls(xp.concat([z, one, one], axis=1), z * z)
+
+
 class FoldedRows:
     """The rows of a table in blocks, each with its share of every fold.
 
@@ -130,7 +150,7 @@ class FoldedRows:
         The fold of each row, 0 to ``n_folds - 1``.
     n_folds : int
     centers : numpy.ndarray of shape (n_centers,)
-        Rows that distances are measured to; -1 is a placeholder, infinitely far away.
+        Rows that distances are measured to; -1 is a placeholder, far from every row.
     max_columns : int
         At most so many standardised columns are held at a time; wider requests are worked
         through in pieces, standardised anew each time.
@@ -153,10 +173,10 @@ class FoldedRows:
         self.max_columns = max_columns
         self.fold_sizes = np.bincount(fold_of_row, minlength=n_folds)
         self.blocks = _deal(fold_of_row, n_folds, max(1, (block_rows or BLOCK_ROWS) // n_folds))
-        # Placeholders are infinitely far from everything: their kernels are exactly 0.
-        self._row_offsets = [like(_infinite_where(b.rows.ravel() < 0), table.x) for b in self.blocks]
-        self._center_offsets = like(_infinite_where(centers < 0), table.x)
-        self._held: tuple[HostArray, list[tuple[Array, Array]]] | None = None
+        # Placeholders are so far from everything that their kernels are exactly 0.
+        self._row_offsets = [like(np.where(b.rows.ravel() < 0, FAR, 0.0), table.x) for b in self.blocks]
+        self._center_offsets = like(np.where(centers < 0, FAR, 0.0), table.x)
+        self._held: tuple[HostArray, list[Piece]] | None = None
 
     def sum(self, term: Callable[..., Any], *per_block: Any) -> Any:
         """Add up ``term(i, ...)`` over the blocks, in order; terms may be tuples."""
@@ -182,21 +202,26 @@ class FoldedRows:
         (folds * rows per fold, n_centers) for each block.
         """
         exponents: list[Array] = [None] * len(self.blocks)
-        for piece, inside in self._pieces(columns):
+        xp = namespace(self.table.x)
+        for pieces, inside in self._pieces(columns):
+            first = inside.start == 0
             v = like(squared_weights[inside], self.table.x)
-            center, center_squares = piece[-1]
-            center_term = 0.5 * (center_squares @ v)
-            if inside.start == 0:
-                center_term += self._center_offsets
-            weighted = namespace(center).matrix_transpose(center * v)
-            for i, (z, squares) in enumerate(piece[:-1]):
-                row_term = 0.5 * (squares @ v)
-                if inside.start == 0:
-                    row_term += self._row_offsets[i]
+            center = pieces[-1]
+            center_term = -0.5 * (center.squares @ v)
+            if first:
+                center_term = center_term - self._center_offsets
+            right = xp.concat(
+                [
+                    xp.matrix_transpose(center.values[:, :-2] * v),
+                    center_term[None, :],
+                    -xp.ones_like(center_term)[None, :],
+                ]
+            )
+            for i, piece in enumerate(pieces[:-1]):
+                row_term = 0.5 * (piece.squares @ v)
+                piece.values[:, -1] = row_term + self._row_offsets[i] if first else row_term
                 # Expanding the square leaves 1e-12 at worst where 0 is due: harmless under exp.
-                exponent = z @ weighted
-                exponent -= row_term[:, None]
-                exponent -= center_term
+                exponent = piece.values @ right
                 exponents[i] = exponent if exponents[i] is None else exponents[i] + exponent
         return exponents
 
@@ -208,17 +233,17 @@ class FoldedRows:
         """
         xp = namespace(self.table.x)
         row_sums = [xp.sum(s, axis=1) for s in slopes]
-        center_sums = self.sum(lambda _, s: xp.sum(s, axis=0), slopes)
         gradient = np.empty(columns.size)
-        for piece, inside in self._pieces(columns):
-            center, center_squares = piece[-1]
 
-            def term(_: int, zs: tuple[Array, Array], slope: Array, sums: Array) -> tuple[Array, ...]:
-                z, squares = zs
-                return sums @ squares, xp.matrix_transpose(slope) @ z
+        def term(_: int, piece: Piece, slope: Array, sums: Array) -> tuple[Array, Array]:
+            return sums @ piece.squares, xp.matrix_transpose(slope) @ piece.values[:, :-1]
 
-            squared, cross = self.sum(term, piece[:-1], slopes, row_sums)
-            total = squared - 2 * xp.sum(cross * center, axis=0) + center_sums @ center_squares
+        for pieces, inside in self._pieces(columns):
+            center = pieces[-1]
+            squared, cross = self.sum(term, pieces[:-1], slopes, row_sums)
+            # The column of ones has summed the slopes of each centre.
+            total = squared + cross[:, -1] @ center.squares
+            total -= 2 * xp.sum(cross[:, :-1] * center.values[:, :-2], axis=0)
             gradient[inside] = 0.5 * to_numpy(total)
         return gradient
 
@@ -226,17 +251,17 @@ class FoldedRows:
         """Half the weighted squared distances between all pairs of centres, on the host."""
         real = np.flatnonzero(self.centers >= 0)
         total: Any = 0.0
-        for piece, inside in self._pieces(columns):
+        xp = namespace(self.table.x)
+        for pieces, inside in self._pieces(columns):
             v = like(squared_weights[inside], self.table.x)
-            center, squares = piece[-1]
-            xp = namespace(center)
-            norms = 0.5 * (squares @ v)
+            center = pieces[-1].values[:, :-2]
+            norms = 0.5 * (pieces[-1].squares @ v)
             total = total + norms[:, None] + norms[None, :] - (center * v) @ xp.matrix_transpose(center)
         pairs = to_numpy(total)[np.ix_(real, real)]
         return np.maximum(pairs[np.triu_indices(real.size, 1)], 0.0)
 
-    def _pieces(self, columns: HostArray) -> Iterator[tuple[list[tuple[Array, Array]], slice]]:
-        """Yield standardised columns with their squares, for every block and then the centres."""
+    def _pieces(self, columns: HostArray) -> Iterator[tuple[list[Piece], slice]]:
+        """Yield standardised columns, for every block and then for the centres."""
         if columns.size <= self.max_columns:
             if self._held is None or not np.array_equal(self._held[0], columns):
                 self._held = None
@@ -248,10 +273,9 @@ class FoldedRows:
             inside = slice(start, min(start + self.max_columns, columns.size))
             yield self._standardized(columns[inside]), inside
 
-    def _standardized(self, columns: HostArray) -> list[tuple[Array, Array]]:
-        pieces = [self.table.take(np.maximum(b.rows.ravel(), 0), columns) for b in self.blocks]
-        pieces.append(self.table.take(np.maximum(self.centers, 0), columns))
-        return [(z, z * z) for z in pieces]
+    def _standardized(self, columns: HostArray) -> list[Piece]:
+        wanted = [*(b.rows.ravel() for b in self.blocks), self.centers]
+        return [Piece.of(self.table.take(np.maximum(rows, 0), columns)) for rows in wanted]
 
 
 def _row_slices(x: Array, elements: int = 250_000) -> Iterator[slice]:
@@ -259,10 +283,6 @@ def _row_slices(x: Array, elements: int = 250_000) -> Iterator[slice]:
     step = max(1, elements // max(1, int(x.shape[1])))
     for start in range(0, int(x.shape[0]), step):
         yield slice(start, min(start + step, int(x.shape[0])))
-
-
-def _infinite_where(missing: HostArray) -> HostArray:
-    return np.where(missing, np.inf, 0.0)
 
 
 def _deal(fold_of_row: HostArray, n_folds: int, rows_per_fold: int) -> list[Block]:

@@ -334,8 +334,7 @@ class DensityRatioDraw:
         back: list[Any] = []
         for kernel, target_kernel in zip(kernels, self._target_kernels, strict=True):
             change = kernel_slopes(kernel, target_kernel, slopes)
-            xp = namespace(change)
-            back.append(xp.reshape(xp.permute_dims(change, (0, 2, 1, 3)), (-1, self.centers.size)))
+            back.append(namespace(change).reshape(change, (-1, self.centers.size)))
         return self.rows.pull_back(back, columns)
 
     def set_slopes(self, columns: HostArray, model: Model, candidates: HostArray) -> HostArray:
