@@ -52,15 +52,30 @@ class Yardstick:
         positive = np.asfortranarray(gram + each * n * np.eye(each))
         self.positive = [positive] * (FOLDS * groups)
         self.thin = rng.random((FOLDS, groups, each, 2))
+        self.squares = self.x**2
+        # For classes the target's kernel is one number per row and group; for regression the joint
+        # sums are elementwise, which is not counted here.
+        self.target = rng.random((FOLDS, groups, n // FOLDS, 1)) if groups > 1 else None
+        self.linear = rng.random((FOLDS, groups, 1, each))
         self.right = rng.random(each)
         self.grid = (sigmas, regularizations)
 
     def distances(self) -> None:
         self.x @ self.centers.T
+        self.squares @ self.squares[0]
 
     def grams(self) -> None:
         np.exp(self.half)
         np.matmul(np.swapaxes(self.kernel, -1, -2), self.kernel)
+        if self.target is not None:
+            np.matmul(np.swapaxes(self.target, -1, -2), self.kernel)
+
+    def gradient(self) -> None:
+        np.matmul(self.kernel, self.square)
+        if self.target is not None:
+            np.matmul(self.target, self.linear)
+        self.half.T @ self.x
+        self.half[:, 0] @ self.squares
 
     def solve(self, right_sides: int) -> None:
         for matrix in self.positive:
@@ -74,8 +89,7 @@ class Yardstick:
         for matrix in self.positive[::FOLDS]:  # one fit per group, not one per fold
             factor, _ = lapack.dpotrf(matrix)
             lapack.dpotrs(factor, self.right)
-        np.matmul(self.kernel, self.square)
-        self.half.T @ self.x
+        self.gradient()
 
     def step_on_score(self) -> None:
         self.distances()
@@ -83,8 +97,7 @@ class Yardstick:
         self.solve(2)
         np.matmul(self.square, self.thin)
         np.matmul(self.thin, np.swapaxes(self.thin, -1, -2))
-        np.matmul(self.kernel, self.square)
-        self.half.T @ self.x
+        self.gradient()
 
     def cross_validation(self) -> None:
         self.distances()

@@ -91,7 +91,7 @@ def test_slopes_of_absent_features_match_finite_differences(task):
     def value(squares):
         # Squared weights may be negative here; only exponents see them.
         exponents = draw.rows.exponents(squares / MODEL.sigma**2, COLUMNS)
-        sums = draw._sums(exponents, 1.0)
+        sums = draw._sums(exponents, sigma=1.0)
         return -float(held_out_scores(sums, draw.target, [MODEL.regularization])[0])
 
     squares = np.isin(COLUMNS, present).astype(float)

@@ -31,6 +31,7 @@ __all__ = [
     "Array",
     "HostArray",
     "Namespace",
+    "exp_in_place",
     "gather",
     "is_foreign",
     "like",
@@ -96,6 +97,13 @@ def steady_blas() -> AbstractContextManager[Any]:
     the number of threads; work is spread over restarts instead.
     """
     return _thread_pools().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
+
+
+def exp_in_place(x: Array) -> Array:
+    """Exponentials, written over their arguments where the library can."""
+    if isinstance(x, np.ndarray):
+        return np.exp(x, out=x)
+    return x.exp_() if array_api_compat.is_torch_array(x) else namespace(x).exp(x)
 
 
 def positive_definite_solver(matrices: Array) -> Callable[[Array], Array]:

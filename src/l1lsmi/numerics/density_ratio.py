@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from l1lsmi.arrays import Array, HostArray, like, namespace, to_numpy
+from l1lsmi.arrays import Array, HostArray, exp_in_place, like, namespace, to_numpy
 from l1lsmi.numerics.least_squares import (
     FoldSums,
     RowSlopes,
@@ -178,10 +178,11 @@ class DensityRatioDraw:
         """Kernel values of every block, (F, C, q, b); weights and width enter as one."""
         return [self._kernel(e) for e in self.rows.exponents((weights / sigma) ** 2, columns)]
 
-    def _kernel(self, exponent: Array, sigma: float = 1.0) -> Array:
+    def _kernel(self, exponent: Array, sigma: float | None = None) -> Array:
+        """Kernel values of one block; without a width they replace the exponents."""
         xp = namespace(exponent)
         n_folds, (n_groups, n_each) = self.rows.fold_sizes.size, self.centers.shape
-        kernel = xp.exp(exponent if sigma == 1.0 else exponent * sigma**-2)
+        kernel = exp_in_place(exponent if sigma is None else exponent * sigma**-2)
         return xp.permute_dims(xp.reshape(kernel, (n_folds, -1, n_groups, n_each)), (0, 2, 1, 3))
 
     def _sums(self, exponents: list[Array], sigma: float) -> FoldSums:
