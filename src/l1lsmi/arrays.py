@@ -37,6 +37,7 @@ __all__ = [
     "like",
     "namespace",
     "positive_definite_solver",
+    "product_into",
     "steady_blas",
     "to_numpy",
 ]
@@ -97,6 +98,13 @@ def steady_blas() -> AbstractContextManager[Any]:
     the number of threads; work is spread over restarts instead.
     """
     return _thread_pools().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
+
+
+def product_into(out: Array | None, left: Array, right: Array) -> Array:
+    """Matrix product, written into ``out`` where there is one and the library can."""
+    if out is not None and isinstance(out, np.ndarray):
+        return np.matmul(left, right, out=out)
+    return left @ right
 
 
 def exp_in_place(x: Array) -> Array:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from l1lsmi.arrays import Array, HostArray, gather, like, namespace, to_numpy
+from l1lsmi.arrays import Array, HostArray, gather, like, namespace, product_into, to_numpy
 
 __all__ = ["Block", "FoldedRows", "Piece", "Table", "column_statistics"]
 
@@ -176,7 +176,8 @@ class FoldedRows:
         # Placeholders are so far from everything that their kernels are exactly 0.
         self._row_offsets = [like(np.where(b.rows.ravel() < 0, FAR, 0.0), table.x) for b in self.blocks]
         self._center_offsets = like(np.where(centers < 0, FAR, 0.0), table.x)
-        self._held: tuple[HostArray, list[Piece]] | None = None
+        self._held: tuple[HostArray, list[Piece], Piece] | None = None
+        self._exponents: list[Array] = [None] * len(self.blocks)
 
     def sum(self, term: Callable[..., Any], *per_block: Any) -> Any:
         """Add up ``term(i, ...)`` over the blocks, in order; terms may be tuples."""
@@ -199,83 +200,85 @@ class FoldedRows:
         r"""Exponents of Gaussian kernels of width 1, :math:`-\frac12\sum_j v_j (x_{ij}-c_{lj})^2`.
 
         One matrix product per block. Returns an array of shape
-        (folds * rows per fold, n_centers) for each block.
+        (folds * rows per fold, n_centers) for each block; the next call may write over it.
         """
-        exponents: list[Array] = [None] * len(self.blocks)
-        xp = namespace(self.table.x)
-        for pieces, inside in self._pieces(columns):
-            first = inside.start == 0
-            v = like(squared_weights[inside], self.table.x)
-            center = pieces[-1]
-            center_term = -0.5 * (center.squares @ v)
-            if first:
-                center_term = center_term - self._center_offsets
-            right = xp.concat(
-                [
-                    xp.matrix_transpose(center.values[:, :-2] * v),
-                    center_term[None, :],
-                    -xp.ones_like(center_term)[None, :],
-                ]
-            )
-            for i, piece in enumerate(pieces[:-1]):
+        right: Array = None
+        for i in range(len(self.blocks)):
+            for piece, center, inside in self._pieces(i, columns):
+                first = inside.start == 0
+                v = like(squared_weights[inside], self.table.x)
+                if right is None or columns.size > self.max_columns:
+                    right = self._right_side(center, v, first)
                 row_term = 0.5 * (piece.squares @ v)
                 piece.values[:, -1] = row_term + self._row_offsets[i] if first else row_term
                 # Expanding the square leaves 1e-12 at worst where 0 is due: harmless under exp.
-                exponent = piece.values @ right
-                exponents[i] = exponent if exponents[i] is None else exponents[i] + exponent
-        return exponents
+                if first:
+                    self._exponents[i] = product_into(self._exponents[i], piece.values, right)
+                else:
+                    self._exponents[i] += piece.values @ right
+        return self._exponents
 
-    def pull_back(self, slopes: list[Array], columns: HostArray) -> HostArray:
+    def _right_side(self, center: Piece, v: Array, first: bool) -> Array:
+        xp = namespace(v)
+        center_term = -0.5 * (center.squares @ v)
+        if first:
+            center_term = center_term - self._center_offsets
+        ones = xp.ones_like(center_term)
+        weighted = xp.matrix_transpose(center.values[:, :-2] * v)
+        return xp.concat([weighted, center_term[None, :], -ones[None, :]])
+
+    def pull_back(self, slope_of: Callable[[int], Array], columns: HostArray) -> HostArray:
         r"""Carry slopes in minus the exponents back to the squared weights.
 
-        For slopes :math:`M_{il}` this is :math:`\frac12\sum_{il} M_{il}(x_{ij}-c_{lj})^2`
-        for each column j, by one matrix product per block.
+        For slopes :math:`M_{il}`, which ``slope_of`` gives block by block, this is
+        :math:`\frac12\sum_{il} M_{il}(x_{ij}-c_{lj})^2` for each column j, by one matrix product per
+        block.
         """
         xp = namespace(self.table.x)
-        row_sums = [xp.sum(s, axis=1) for s in slopes]
-        gradient = np.empty(columns.size)
-
-        def term(_: int, piece: Piece, slope: Array, sums: Array) -> tuple[Array, Array]:
-            return sums @ piece.squares, xp.matrix_transpose(slope) @ piece.values[:, :-1]
-
-        for pieces, inside in self._pieces(columns):
-            center = pieces[-1]
-            squared, cross = self.sum(term, pieces[:-1], slopes, row_sums)
-            # The column of ones has summed the slopes of each centre.
-            total = squared + cross[:, -1] @ center.squares
-            total -= 2 * xp.sum(cross[:, :-1] * center.values[:, :-2], axis=0)
-            gradient[inside] = 0.5 * to_numpy(total)
-        return gradient
+        totals: dict[int, Array] = {}
+        for i in range(len(self.blocks)):
+            slope = slope_of(i)
+            row_sums, turned = xp.sum(slope, axis=1), xp.matrix_transpose(slope)
+            for piece, center, inside in self._pieces(i, columns):
+                cross = turned @ piece.values[:, :-1]
+                # The column of ones has summed the slopes of each centre.
+                total = row_sums @ piece.squares + cross[:, -1] @ center.squares
+                total -= 2 * xp.sum(cross[:, :-1] * center.values[:, :-2], axis=0)
+                totals[inside.start] = total + totals[inside.start] if inside.start in totals else total
+        return np.asarray(0.5 * np.concatenate([to_numpy(totals[start]) for start in sorted(totals)]))
 
     def center_half_distances(self, squared_weights: HostArray, columns: HostArray) -> HostArray:
         """Half the weighted squared distances between all pairs of centres, on the host."""
         real = np.flatnonzero(self.centers >= 0)
         total: Any = 0.0
         xp = namespace(self.table.x)
-        for pieces, inside in self._pieces(columns):
+        for _, center, inside in self._pieces(None, columns):
             v = like(squared_weights[inside], self.table.x)
-            center = pieces[-1].values[:, :-2]
-            norms = 0.5 * (pieces[-1].squares @ v)
-            total = total + norms[:, None] + norms[None, :] - (center * v) @ xp.matrix_transpose(center)
+            values = center.values[:, :-2]
+            norms = 0.5 * (center.squares @ v)
+            total = total + norms[:, None] + norms[None, :] - (values * v) @ xp.matrix_transpose(values)
         pairs = to_numpy(total)[np.ix_(real, real)]
         return np.maximum(pairs[np.triu_indices(real.size, 1)], 0.0)
 
-    def _pieces(self, columns: HostArray) -> Iterator[tuple[list[Piece], slice]]:
-        """Yield standardised columns, for every block and then for the centres."""
+    def _pieces(self, block: int | None, columns: HostArray) -> Iterator[tuple[Any, Piece, slice]]:
+        """Yield standardised columns of a block and of the centres: at once, or a few at a time."""
         if columns.size <= self.max_columns:
             if self._held is None or not np.array_equal(self._held[0], columns):
                 self._held = None
-                self._held = (columns.copy(), self._standardized(columns))
-            yield self._held[1], slice(0, columns.size)
+                blocks = [self._piece(b.rows.ravel(), columns) for b in self.blocks]
+                self._held = (columns.copy(), blocks, self._piece(self.centers, columns))
+            _, blocks, center = self._held
+            yield None if block is None else blocks[block], center, slice(0, columns.size)
             return
         self._held = None
         for start in range(0, columns.size, self.max_columns):
             inside = slice(start, min(start + self.max_columns, columns.size))
-            yield self._standardized(columns[inside]), inside
+            some = columns[inside]
+            piece = None if block is None else self._piece(self.blocks[block].rows.ravel(), some)
+            yield piece, self._piece(self.centers, some), inside
 
-    def _standardized(self, columns: HostArray) -> list[Piece]:
-        wanted = [*(b.rows.ravel() for b in self.blocks), self.centers]
-        return [Piece.of(self.table.take(np.maximum(rows, 0), columns)) for rows in wanted]
+    def _piece(self, rows: HostArray, columns: HostArray) -> Piece:
+        return Piece.of(self.table.take(np.maximum(rows, 0), columns))
 
 
 def _row_slices(x: Array, elements: int = 250_000) -> Iterator[slice]:

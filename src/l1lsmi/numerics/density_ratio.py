@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -332,11 +332,11 @@ class DensityRatioDraw:
         return np.asarray(2 * weights / model.sigma**2 * slopes_in_squares)
 
     def _pull_back(self, kernels: list[Array], slopes: RowSlopes, columns: HostArray) -> HostArray:
-        back: list[Any] = []
-        for kernel, target_kernel in zip(kernels, self._target_kernels, strict=True):
-            change = kernel_slopes(kernel, target_kernel, slopes)
-            back.append(namespace(change).reshape(change, (-1, self.centers.size)))
-        return self.rows.pull_back(back, columns)
+        def slope_of(i: int) -> Array:
+            change = kernel_slopes(kernels[i], self._target_kernels[i], slopes)
+            return namespace(change).reshape(change, (-1, self.centers.size))
+
+        return self.rows.pull_back(slope_of, columns)
 
     def set_slopes(self, columns: HostArray, model: Model, candidates: HostArray) -> HostArray:
         """Slopes of minus the cross-validation score in the squared weights of ``candidates``.
