@@ -76,10 +76,12 @@ class Judgement(NamedTuple):
 class Climb(NamedTuple):
     """One evaluation on the way up.
 
-    ``value`` is minus the cross-validation score, ``gradient`` its gradient in the weights,
-    ``model`` the one for the next step; ``estimate()`` works out the SMI estimate at this point.
+    ``weights`` is where it was made, ``value`` is minus the cross-validation score, ``gradient`` its
+    gradient in the weights, ``model`` the one for the next step; ``estimate()`` works out the SMI
+    estimate at this point.
     """
 
+    weights: HostArray
     value: float
     gradient: HostArray
     model: Model
@@ -311,7 +313,7 @@ class DensityRatioDraw:
         def estimate() -> float:
             return fit_all_rows(sums, self.target, model.regularization)[1]
 
-        return Climb(-score, gradient, Model(model.sigma, regularization), estimate)
+        return Climb(weights, -score, gradient, Model(model.sigma, regularization), estimate)
 
     def _sum_kernels(self, kernels: list[Array]) -> FoldSums:
         def term(_: int, kernel: Array, target_kernel: Array) -> FoldSums:

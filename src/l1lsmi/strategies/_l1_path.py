@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from l1lsmi.arrays import HostArray
-from l1lsmi.numerics.ascent import Ascent, ascend, relative_step
+from l1lsmi.numerics.ascent import ascend, relative_step
 from l1lsmi.numerics.radius_search import PathPoint, shrink
 from l1lsmi.numerics.sampling import random_weights
 from l1lsmi.numerics.swaps import promising_swaps, refine_by_swaps
@@ -132,24 +132,22 @@ def _restart(
     n_iter = 0
 
     while True:
-        ascent, climb = _climb(draw, weights, columns, model, k, settings, budget)
-        model = climb.model
-        n_iter += ascent.n_steps
-        alive = ascent.weights > 0
-        columns, weights = columns[alive], ascent.weights[alive]
+        # With k features left there is nothing to decide: one step, to see what they are worth.
+        max_iter = settings.max_iter if columns.size > k else 1
+        weights, climbs = _climb(draw, weights, columns, model, k, max_iter, settings, budget)
+        model = climbs[-1].model
+        n_iter += len(climbs)
         survival[columns] += 1.0
         state.latest = np.zeros(problem.n_features)
         state.latest[columns] = weights
-        radius = float(weights.sum())
-        points.append(
-            PathPoint(index, radius, columns.size, _compact(columns), climb.estimate(), -climb.value)
-        )
-        if columns.size <= k or budget.spent():
+        points.append(_point(index, columns, climbs[-1]))
+        alive = weights > 0
+        columns, weights = columns[alive], weights[alive]
+        if len(points[-1].support) == k or budget.spent():
             break
-        smaller = shrink(weights, k, settings.keep)
-        columns, weights = columns[smaller > 0], smaller[smaller > 0]
-        if columns.size == k:
-            break
+        if columns.size > k:
+            weights = shrink(weights, k, settings.keep)
+            columns, weights = columns[weights > 0], weights[weights > 0]
     best = np.argsort(-weights, kind="stable")[:k]
     everywhere = np.zeros(problem.n_features)
     everywhere[columns[best]] = weights[best]
@@ -163,31 +161,33 @@ def _climb(
     columns: HostArray,
     model: Any,
     k: int,
+    max_iter: int,
     settings: PathSettings,
     budget: Budget,
-) -> tuple[Ascent, Any]:
-    """A few steps up at one radius, with the last evaluation; the model follows."""
-    last: Any = None
+) -> tuple[HostArray, list[Any]]:
+    """A few steps up at one radius, each with its evaluation; the model follows."""
+    climbs: list[Any] = []
 
     def evaluate(weights: HostArray, _: int) -> tuple[float, HostArray]:
-        nonlocal last
-        last = draw.climb(weights, columns, model if last is None else last.model)
-        return last.value, last.gradient
+        climb = draw.climb(weights, columns, climbs[-1].model if climbs else model)
+        climbs.append(climb)
+        return climb.value, climb.gradient
 
     ascent = ascend(
         weights,
         evaluate,
         relative_step(settings.relative_step_size),
         lambda moved: _keep_largest(moved, k),
-        max_iter=settings.max_iter,
+        max_iter=max_iter,
         out_of_time=budget.spent,
     )
-    return ascent, last
+    return ascent.weights, climbs
 
 
-def _compact(columns: HostArray) -> HostArray:
-    """Feature numbers in as little memory as they need: a path may visit millions."""
-    return columns.astype(np.int32)
+def _point(restart: int, columns: HostArray, climb: Any) -> PathPoint:
+    """The radius of the last evaluation, with what was found there."""
+    inside = columns[climb.weights > 0].astype(np.int32)  # a path may visit millions of features
+    return PathPoint(restart, float(climb.weights.sum()), inside.size, inside, climb.estimate(), -climb.value)
 
 
 def _keep_largest(weights: HostArray, k: int) -> HostArray:
