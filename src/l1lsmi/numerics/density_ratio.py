@@ -33,7 +33,7 @@ WIDTHS = tuple(2.0 ** (-i / 2) for i in range(-2, 7))
 REGULARIZATIONS = tuple(float(v) for v in np.logspace(-4, 0, 5))
 MIDDLE = (3, 2)
 #: Below this, rounding errors of the Gram matrix are no longer small beside the regularization.
-LEAST_REGULARIZATION = 1e-9
+LEAST_REGULARIZATION = 1e-11
 #: The climb keeps the regularization in this range: below it, wide kernels turn into
 #: polynomials of low degree, which see no interactions.
 CLIMB_REGULARIZATIONS = (1e-3, 10.0)

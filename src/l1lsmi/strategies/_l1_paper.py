@@ -49,6 +49,8 @@ def search(
     common = problem.draw(0)
 
     def set_value(support: tuple[int, ...]) -> float:
+        if not support:
+            return 0.0  # no features say nothing
         if support not in values:
             columns, ones = np.array(support), np.ones(len(support))
             model = common.choose_model(ones, columns).model
@@ -175,8 +177,11 @@ def _exactly(
     if len(support) >= k:
         order = sorted(support, key=lambda j: -outcome.weights[j])
         return tuple(sorted(order[:k]))
-    columns = np.array(support)
-    slopes = draw.set_slopes(columns, draw.judge(columns).model, problem.columns)
-    slopes[np.isin(problem.columns, columns)] = -np.inf
+    columns = np.array(support, dtype=np.intp)
+    if support:
+        slopes = draw.set_slopes(columns, draw.judge(columns).model, problem.columns)
+    else:  # the first step left the ball at the origin: go by what lasted longest elsewhere
+        slopes = outcome.survival[problem.columns]
+    slopes = np.where(np.isin(problem.columns, columns), -np.inf, slopes)
     added = problem.columns[np.argsort(-slopes, kind="stable")[: k - columns.size]]
     return tuple(sorted([*support, *(int(j) for j in added)]))
