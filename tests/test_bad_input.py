@@ -2,8 +2,11 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
-from sklearn.model_selection import ShuffleSplit
+import scipy.sparse
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, PredefinedSplit, ShuffleSplit
 
 from l1lsmi import L1LSMI
 from l1lsmi.measures import SquaredMutualInformation
@@ -25,15 +28,46 @@ BAD_DATA = {
     "infinity": (spoiled(np.inf), Y, "infinity, first in row 7 of column 2"),
     "complex": (X + 1j, Y, "Complex data not supported"),
     "one-dimensional": (X[:, 0], Y, "2D array"),
-    "other length": (X, Y[:-1], "inconsistent numbers of samples"),
+    "other length": (X, Y[:-1], "X has 30 rows, y has 29"),
     "no target": (X, None, "requires y to be passed"),
     "one class": (X, np.zeros(30, dtype=int), "one class"),
-    "constant number": (X, np.full(30, 0.5), "y is constant, np.float64"),
+    "constant number": (X, np.full(30, 0.5), "y is constant, 0.5 in every row"),
     "constant columns": (np.ones((30, 4)), Y, "only constant columns"),
     "NaN in y": (X, np.where(Y, 0.3, np.nan), "y contains NaN"),
     "None in y": (X, np.array(["a", None] * 15, dtype=object), "y contains NaN or None"),
+    "None in a list": (X, ["a", None] * 15, "y contains NaN or None"),
+    "NaN in a list": (X, ["a", float("nan")] * 15, "y contains NaN or None"),
+    "NA in y": (X, pd.array(["a", None] * 15, dtype="string"), "y contains NaN or None"),
+    "NA in a category": (X, pd.Series(["a", None] * 15, dtype="category"), "y contains NaN or None"),
+    "labels of two kinds": (X, np.array([1, "1"] * 15, dtype=object), "mixes labels of different kinds"),
+    "dates as target": (X, np.arange(30).astype("M8[D]"), "y has dates"),
+    "a dictionary as target": (X, {"a": 1}, "y is a dict"),
+    "two targets": (X, X[:, :2], "one label or number per row"),
+    "masked target": (X, np.ma.masked_array(Y, mask=Y > 0), "y has masked values"),
+    "masked values": (np.ma.masked_array(X, mask=X > 1), Y, "X has masked values"),
+    "dates": (
+        pd.DataFrame({"a": X[:, 0], "d": np.arange(30).astype("M8[s]")}),
+        Y,
+        "dates or times in column 'd'",
+    ),
+    "a text column": (
+        pd.DataFrame({"a": X[:, 0], "b": ["x"] * 30}),
+        Y,
+        "text in column 'b', first 'x' in row 0",
+    ),
+    "NA among numbers": (
+        pd.DataFrame({"a": [pd.NA] + [1.5] * 29}, dtype=object),
+        Y,
+        "NaN, first in row 0 of column 'a'",
+    ),
+    "a name twice": (pd.DataFrame(X, columns=list("abca")), Y, "2 columns named 'a'"),
+    "polars text": (pl.DataFrame({"a": X[:, 0], "b": ["x"] * 30}), Y, "text in column 'b'"),
+    "polars null": (pl.DataFrame({"a": [None] + [1.5] * 29}), Y, "NaN, first in row 0 of column 'a'"),
+    "nothing": (None, Y, "X is a NoneType"),
+    "a dictionary": ({"a": 1}, Y, "X is a dict"),
+    "sparse": (scipy.sparse.csr_array(X), Y, "X is a sparse matrix, which is not supported: pass X.toarray"),
     "one row": (X[:1], Y[:1], "1 sample"),
-    "words": (np.full((30, 2), "a"), Y, "could not convert|dtype"),
+    "words": (np.full((30, 2), "a"), Y, "text in column 0, first 'a' in row 0"),
 }
 
 
@@ -59,7 +93,10 @@ def test_a_named_column_is_named():
 
 
 BAD_PARAMETERS = [
-    ({"n_features_to_select": 5}, "n_features_to_select=5 is more than the 4 features of X"),
+    (
+        {"n_features_to_select": 5},
+        "n_features_to_select=5 must be .* between 1 and the 4 features of X",
+    ),
     ({"n_features_to_select": 0}, "'n_features_to_select' parameter of L1LSMI must be .* Got 0 instead"),
     ({"n_features_to_select": 1.5}, "Got 1.5 instead"),
     ({"n_features_to_select": 0.0}, "Got 0.0 instead"),
@@ -69,6 +106,10 @@ BAD_PARAMETERS = [
     ({"cv": 1}, "'cv' parameter .* Got 1 instead"),
     ({"cv": "five"}, "'cv' parameter .* Got 'five' instead"),
     ({"cv": ShuffleSplit(3, random_state=0)}, "splitter that tests each row once"),
+    ({"cv": KFold}, "cv=.* cannot split these rows"),
+    ({"cv": LeaveOneOut()}, "30 folds, the smallest of 1 rows"),
+    ({"cv": GroupKFold(3)}, "cannot split these rows; groups are given as PredefinedSplit"),
+    ({"n_jobs": 0}, "'n_jobs' parameter .* Got 0 instead"),
     ({"n_basis": 0}, "'n_basis' parameter .* Got 0 instead"),
     ({"n_basis": 2.5}, "Got 2.5 instead"),
     ({"n_restarts": 0}, "'n_restarts' parameter .* Got 0 instead"),
@@ -104,7 +145,7 @@ def test_bad_parameters_of_the_strategy(parameters, message):
 
 
 def test_fewer_rows_than_folds_work_with_a_warning():
-    with pytest.warns(UserWarning, match="3 rows, fewer than the cv=5 folds"):
+    with pytest.warns(UserWarning, match="3 rows, too few for the cv=5 folds"):
         selector = L1LSMI(1, random_state=0).fit(X[:3], [0, 1, 1])
     assert selector.support_.sum() == 1
 
@@ -131,18 +172,111 @@ def test_labels_for_regression_are_refused():
         L1LSMI(2, task="classification").fit(X, X[:, 0])
 
 
+def test_groups_can_be_kept_together():
+    folds = PredefinedSplit(np.repeat([0, 1, 2], 10))
+    assert L1LSMI(2, cv=folds, random_state=0).fit(X, Y).support_.sum() == 2
+
+
+def test_a_failed_fit_leaves_no_trace():
+    selector = L1LSMI(2, random_state=0)
+    with pytest.raises(ValueError, match="NaN"):
+        selector.fit(spoiled(np.nan), Y)
+    with pytest.raises(NotFittedError):
+        selector.transform(X)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    selector.fit(frame, Y)
+    before = vars(selector).copy()
+    with pytest.raises(ValueError, match="one class"):
+        selector.fit(pd.DataFrame(np.hstack([X, X])), np.zeros(30))
+    assert vars(selector) == before
+    selector.fit(X, Y)
+    assert not hasattr(selector, "feature_names_in_")
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5, 2.0, "a", np.nan, 5, True])
+def test_bad_counts_for_the_strategy(k):
+    with pytest.raises(ValueError, match=r"k=.* must be a whole number between 1 and the 4"):
+        L1Weighting().select(SquaredMutualInformation(), X, Y, k)
+
+
+def test_numbers_in_an_object_array_are_numbers():
+    y = X[:, 0] + X[:, 1] ** 2
+    expected = L1LSMI(2, random_state=0).fit(X, y)
+    again = L1LSMI(2, random_state=0).fit(X, y.astype(object))
+    np.testing.assert_array_equal(again.weights_, expected.weights_)
+
+
+def test_bad_pairs_for_the_density_ratio():
+    estimate = SquaredMutualInformation(random_state=0).estimate(X, Y)
+    for bad_X, bad_y, message in (
+        (X[:, :3], Y, "4 features are expected"),
+        (X[0], Y, "4 features are expected"),
+        (X, Y[:-1], "one target per row"),
+        (X, Y[:, None], "one target per row"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            estimate.density_ratio(bad_X, bad_y)
+
+
+# -- data that looks bad but is not ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("share", [0.005, 0.02])
+def test_rare_marks_are_fine(seed, share):
+    rng = np.random.default_rng(seed)
+    marks = (rng.random((300, 10)) < share).astype(float)
+    selector = L1LSMI(2, random_state=0).fit(marks, rng.integers(0, 2, 300))
+    assert selector.support_.sum() == 2
+    assert np.isfinite(selector.weights_).all()
+
+
+@pytest.mark.parametrize("algorithm", ["path", "paper"])
+def test_limits_of_floating_point_are_fine(algorithm):
+    data = np.random.default_rng(0).normal(size=(60, 5))
+    y = (data[:, 1] * data[:, 3] > 0).astype(int)
+    selector = L1LSMI(2, algorithm=algorithm, n_restarts=2, max_iter=5, random_state=0)
+    for extreme in (np.where(data > 0, 1.79e308, -1.79e308), data * 1e-310, np.where(data > 2, 1e300, data)):
+        assert selector.fit(extreme, y).support_.sum() == 2
+    assert selector.fit(data, np.where(y, 1.7e308, -1.7e308) * np.linspace(0.5, 1, 60)).support_.sum() == 2
+
+
+def test_two_rows_and_one_feature_are_enough():
+    with pytest.warns(UserWarning, match="too few"):
+        assert L1LSMI(1, random_state=0).fit([[0.0], [1.0]], [0, 1]).support_.tolist() == [True]
+
+
+def test_more_classes_than_centers():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(30), 4)
+    data = np.column_stack([y + 0.1 * rng.normal(size=120), rng.normal(size=(120, 4))])
+    selector = L1LSMI(1, n_basis=10, task="classification", random_state=0).fit(data, y)
+    assert selector.support_.tolist() == [True, False, False, False, False]
+
+
+def test_shares_are_not_cut_short():
+    wide = np.random.default_rng(0).normal(size=(30, 100))
+    for share, expected in ((0.29, 29), (0.57, 57)):
+        assert L1LSMI(share, n_restarts=1, random_state=0).fit(wide, Y).support_.sum() == expected
+
+
 def test_bad_tensors():
     torch = pytest.importorskip("torch")
     good = torch.asarray(X)
     for bad, y, message in (
-        (torch.asarray(spoiled(np.nan)), Y, "NaN or infinity"),
+        (torch.asarray(spoiled(np.nan)), Y, "NaN or infinity, first in row 7 of column 2"),
+        (good.to_sparse(), Y, "dense tensor"),
+        (good[:, :0], Y, "0 features"),
         (good[:, 0], Y, "2D array"),
-        (good, Y[:-1], "30 rows"),
-        (good + 1j, Y, "Complex"),
+        (good, Y[:-1], "X has 30 rows, y has 29"),
+        (good + 1j, Y, "complex"),
         (good[:1], Y[:1], "n_samples=1"),
     ):
         with pytest.raises(ValueError, match=message):
             L1LSMI(2).fit(bad, y)
     selector = L1LSMI(2, random_state=0).fit(good, Y)
+    for alike in (good.clone().requires_grad_(), good.bfloat16().double()):
+        L1LSMI(2, random_state=0).fit(alike, torch.asarray(Y, dtype=torch.bfloat16))
+    L1LSMI(2, random_state=0).fit(X, torch.asarray(X[:, 0]).requires_grad_())
     with pytest.raises(ValueError, match="expecting 4 features"):
         selector.transform(good[:, :3])

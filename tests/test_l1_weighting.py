@@ -18,7 +18,7 @@ from l1lsmi.measures import SquaredMutualInformation
 from l1lsmi.numerics.ascent import ascend, diminishing_step, relative_step
 from l1lsmi.numerics.radius_search import double_then_halve, shrink
 from l1lsmi.numerics.swaps import promising_swaps, refine_by_swaps
-from l1lsmi.strategies import L1Weighting
+from l1lsmi.strategies import L1Weighting, _conclusion, _l1_paper
 from l1lsmi.strategies.selection import StopReason, rank_by_survival
 
 
@@ -57,7 +57,8 @@ def test_shrinking_drops_the_smallest_and_never_too_many(weights, k):
     kept = smaller > 0
     assert k <= kept.sum() < weights.size
     assert weights[kept].min() >= weights[~kept].max()
-    np.testing.assert_allclose((smaller**2).sum(), (weights**2).sum())
+    assert smaller.sum() < weights.sum()
+    assert (smaller <= weights).all()
 
 
 def test_ascent_climbs_a_parabola_inside_the_constraint():
@@ -126,6 +127,9 @@ def test_paper_finds_the_true_features(name):
     assert {point.restart for point in selector.path_} == set(range(4))
     for point in selector.path_:
         assert point.size == len(point.support)
+    # The weights are those that Algorithm 1 found at the radius where it found them.
+    found = [point.radius for point in selector.path_ if tuple(point.support) == true]
+    assert np.isclose(selector.radius_, found, rtol=1e-6).any() or selector.radius_ < max(found)
 
 
 def test_continuous_interactions_are_found():
@@ -162,6 +166,18 @@ def test_always_exactly_k(algorithm, k):
     assert selector.n_useful_features_ <= k
 
 
+def test_paper_survives_empty_sets(monkeypatch):
+    # A step may take every weight below zero at once; here it always does.
+    def emptied(draw, columns, *rest):
+        return np.zeros(columns.size), 1, 0.0, 0.0
+
+    monkeypatch.setattr(_l1_paper, "_solve", emptied)
+    X, y = toy("xor", 0, n=60)
+    selector = L1LSMI(3, algorithm="paper", n_restarts=2, random_state=0).fit(X, y)
+    assert selector.support_.sum() == 3
+    assert {point.size for point in selector.path_} == {0}
+
+
 def test_paper_fills_up_when_no_radius_gives_k():
     # One halving from a large radius ends far from k either way.
     X, y = toy("quad", 0, n=100)
@@ -181,6 +197,15 @@ def test_noise_is_not_called_useful():
     assert 1 <= selector.n_useful_features_ <= 3
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("name", TRUE_FEATURES)
+def test_useful_features_are_counted(name, seed):
+    X, y = toy(name, seed)
+    true = len(TRUE_FEATURES[name])
+    selector = L1LSMI(true + 3, random_state=seed).fit(X, y)
+    assert true <= selector.n_useful_features_ <= true + 1
+
+
 def test_constant_columns_weigh_nothing():
     X, y = toy("xor", 0, n=200)
     X[:, 4:] = 3.0
@@ -196,8 +221,9 @@ def test_path_visits_shrinking_sets():
     selector = L1LSMI(2, n_restarts=2, random_state=0).fit(X, y)
     for restart in {point.restart for point in selector.path_}:
         points = [point for point in selector.path_ if point.restart == restart]
-        sizes = [point.size for point in points]
-        assert sizes == sorted(sizes, reverse=True)
+        for falling in ([p.size for p in points], [p.radius for p in points]):
+            assert falling == sorted(falling, reverse=True)
+        assert points[-1].size == 2
         for before, after in pairwise(points):
             assert set(after.support) < set(before.support)
         assert np.isfinite([point.objective for point in points]).all()
@@ -257,3 +283,20 @@ def test_interruption_returns_the_best_so_far(algorithm, n_jobs):
         selector.fit(X, y)
     assert selector.support_.sum() == 5
     assert selector.stop_reason_ == StopReason.INTERRUPTED
+
+
+def test_interruption_of_the_last_steps_still_answers(monkeypatch):
+    X, y = toy("xor", 0, n=100)
+    calls = []
+
+    def interrupted_once(*args):
+        calls.append(args)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return original(*args)
+
+    original = _conclusion._count_useful
+    monkeypatch.setattr(_conclusion, "_count_useful", interrupted_once)
+    with pytest.warns(UserWarning, match="interrupted"):
+        selector = L1LSMI(2, random_state=0).fit(X, y)
+    assert selector.get_support(indices=True).tolist() == [0, 1]

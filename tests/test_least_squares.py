@@ -22,7 +22,7 @@ def basis(draw, task, weights, data):
         of_y = (y[:, None] == y[centers]).astype(float)
     else:
         scaled = (y - y.mean()) / y.std()
-        gaps = np.abs(scaled[centers][:, None] - scaled[centers])[np.triu_indices(centers.size, 1)]
+        gaps = np.abs(scaled[:, None] - scaled)[np.triu_indices(y.size, 1)]
         of_y = np.exp(-((scaled[:, None] - scaled[centers]) ** 2) / (2 * np.median(gaps) ** 2))
     return of_x[:, None, :] * of_y[None, :, :]
 
@@ -41,7 +41,7 @@ def test_value_is_the_papers_double_sum(task):
     phi = basis(draw, task, weights, data)
     hessian, joint = hessian_and_joint(phi, np.arange(63))
     alpha = np.linalg.solve(hessian + MODEL.regularization * np.eye(joint.size), joint)
-    got_alpha, value = draw.fit(weights, COLUMNS, MODEL)
+    got_alpha, value, _ = draw.fit(weights, COLUMNS, MODEL)
     np.testing.assert_allclose(value, 0.5 * joint @ alpha - 0.5, rtol=1e-10)
     np.testing.assert_allclose(got_alpha[draw.centers >= 0], alpha, rtol=1e-8)
 
@@ -61,6 +61,7 @@ def test_cross_validation_is_the_papers_sum_over_folds(task):
         hessian, joint = hessian_and_joint(phi, test)
         scores.append(0.5 * alpha @ hessian @ alpha - joint @ alpha)
     np.testing.assert_allclose(-draw.climb(weights, COLUMNS, MODEL).value, np.mean(scores), rtol=1e-10)
+    np.testing.assert_allclose(draw.fit(weights, COLUMNS, MODEL).cv_score, np.mean(scores), rtol=1e-10)
 
 
 def central_differences(function, weights, step=1e-6):
@@ -89,14 +90,19 @@ def test_slopes_of_absent_features_match_finite_differences(task):
     slopes = draw.set_slopes(present, MODEL, COLUMNS)
 
     def value(squares):
-        # Squared weights may be negative here; only exponents see them.
         exponents = draw.rows.exponents(squares / MODEL.sigma**2, COLUMNS)
         sums = draw._sums(exponents, sigma=1.0)
         return -float(held_out_scores(sums, draw.target, [MODEL.regularization])[0])
 
-    squares = np.isin(COLUMNS, present).astype(float)
-    expected = central_differences(value, squares, step=1e-5)
-    assert np.abs(slopes - expected).max() <= 1e-6 * np.abs(expected).max()
+    # Squared weights cannot be negative: differences to the right, of second order.
+    squares, h = np.isin(COLUMNS, present).astype(float), 1e-4
+    expected = np.array(
+        [
+            (-3 * value(squares) + 4 * value(squares + h * e) - value(squares + 2 * h * e)) / (2 * h)
+            for e in np.eye(6)
+        ]
+    )
+    assert np.abs(slopes - expected).max() <= 1e-5 * np.abs(expected).max()
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -143,5 +149,4 @@ def test_judge_finds_the_best_model_of_its_grid(task):
     columns = np.array([0, 1, 2])
     median = draw.median_distance(np.ones(3), columns)
     everywhere = draw._best_model(np.ones(3), columns, [w * median for w in WIDTHS], REGULARIZATIONS)
-    for near in ((0, 0), (3, 2), (8, 4)):
-        assert draw.judge(columns, near).cv_score == pytest.approx(everywhere.cv_score, rel=5e-3)
+    assert draw.judge(columns).cv_score == pytest.approx(everywhere.cv_score, rel=1e-9)

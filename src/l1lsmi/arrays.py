@@ -31,6 +31,8 @@ __all__ = [
     "Array",
     "HostArray",
     "Namespace",
+    "clip_in_place",
+    "dense_values",
     "exp_in_place",
     "gather",
     "is_foreign",
@@ -55,12 +57,28 @@ def is_foreign(x: object) -> bool:
     return array_api_compat.is_array_api_obj(x) and not array_api_compat.is_numpy_array(x)
 
 
+def dense_values(x: Array) -> Array:
+    """Bare floating-point values of a foreign array: real ones in float64 or float32, no gradient.
+
+    Raises ValueError where there are none to be had.
+    """
+    xp = namespace(x)
+    if array_api_compat.is_torch_array(x):
+        if str(x.layout) != "torch.strided" or x.is_meta:
+            raise ValueError("is sparse or has no values: pass a dense tensor")
+        x = x.detach()
+    if xp.isdtype(x.dtype, "complex floating"):
+        raise ValueError("has complex values, and complex data is not supported: pass real ones")
+    return x if x.dtype in (xp.float32, xp.float64) else xp.astype(x, xp.float64)
+
+
 def to_numpy(x: Array) -> HostArray:
     """Copy ``x`` to host memory as a NumPy array; NumPy arrays pass through."""
     if isinstance(x, np.ndarray):
         return x
     if array_api_compat.is_torch_array(x):
-        return x.detach().cpu().numpy()  # type: ignore[no-any-return]
+        x = x.detach().cpu()
+        return (x.double() if str(x.dtype) == "torch.bfloat16" else x).numpy()  # type: ignore[no-any-return]
     host = array_api_compat.to_device(x, "cpu") if array_api_compat.is_cupy_array(x) else x
     return np.from_dlpack(host) if not isinstance(host, np.ndarray) else host
 
@@ -105,6 +123,13 @@ def product_into(out: Array | None, left: Array, right: Array) -> Array:
     if out is not None and isinstance(out, np.ndarray):
         return np.matmul(left, right, out=out)
     return left @ right
+
+
+def clip_in_place(x: Array, most: float) -> Array:
+    """Cut values above ``most``, written over them where the library can."""
+    if isinstance(x, np.ndarray):
+        return np.minimum(x, most, out=x)
+    return namespace(x).clip(x, max=most)
 
 
 def exp_in_place(x: Array) -> Array:

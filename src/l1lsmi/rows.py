@@ -1,6 +1,6 @@
 """Data as blocks of rows, and the two sums over rows that every step needs.
 
-A feature matrix is never copied whole. :class:`Table` standardises what is
+A wide feature matrix is never copied whole. :class:`Table` standardises what is
 taken from it, and :class:`FoldedRows` deals the rows out in blocks that are
 laid out fold by fold, so that every quantity of the method is a sum over
 blocks of small arrays. Weighted distances leave through
@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from l1lsmi.arrays import Array, HostArray, gather, like, namespace, product_into, to_numpy
+from l1lsmi.arrays import Array, HostArray, clip_in_place, gather, like, namespace, product_into, to_numpy
 
-__all__ = ["Block", "FoldedRows", "Piece", "Table", "column_statistics"]
+__all__ = ["Block", "FoldedRows", "Piece", "Table", "column_statistics", "standardize"]
 
 #: Rows per block: a block of distances to 100 centres then stays in cache.
 BLOCK_ROWS = 2_000
@@ -58,6 +58,23 @@ def column_statistics(x: Array) -> tuple[HostArray, HostArray]:
     return middle + half * mean, np.where(constant, 0.0, half * deviation)
 
 
+def standardize(values: Array, mean: HostArray, scale: HostArray) -> Array:
+    """Subtract the mean and divide by the scale, column by column, in place; a scale of 0 is 1.
+
+    Columns near the limits of floating point are brought to order 1 first, by a power of 2, which
+    is exact: the difference of two large numbers must not overflow.
+    """
+    scale = np.where(scale > 0, scale, 1.0)
+    exponents = np.frexp(scale)[1]
+    if np.abs(exponents).max(initial=0) > 900:
+        power = np.ldexp(1.0, -np.clip(exponents, -1000, 1000))
+        values *= like(power, values)
+        mean, scale = mean * power, scale * power
+    values -= like(mean, values)
+    values /= like(scale, values)
+    return values
+
+
 @dataclass(frozen=True)
 class Table:
     """A feature matrix that hands out standardised pieces of itself.
@@ -65,7 +82,7 @@ class Table:
     Attributes
     ----------
     x : array of shape (n, m)
-        The raw values, in any array API library, never copied whole.
+        The raw values, in any array API library.
     mean, scale : numpy.ndarray of shape (m,)
         Column means and standard deviations; a scale of 0 marks a constant column.
     """
@@ -96,12 +113,9 @@ class Table:
     def fingerprints(self, rng: np.random.Generator) -> HostArray:
         """One number per row that equal rows share and, for all practical purposes, no others do."""
         xp = namespace(self.x)
-        known = np.where(self.scale > 0, self.scale, np.inf)
-        mix, shift = like(rng.normal(size=self.n_columns) / known, self.x), like(self.mean, self.x)
-        parts = [
-            xp.sum((xp.astype(self.x[some, :], xp.float64) - shift) * mix, axis=1)
-            for some in _row_slices(self.x)
-        ]
+        columns, mix = np.arange(self.n_columns), like(rng.normal(size=self.n_columns), self.x)
+        numbers = np.arange(self.n_rows)
+        parts = [xp.sum(self.take(numbers[some], columns) * mix, axis=1) for some in _row_slices(self.x)]
         return np.concatenate([to_numpy(part) for part in parts])
 
     def take(self, rows: HostArray, columns: HostArray) -> Array:
@@ -109,10 +123,7 @@ class Table:
         xp = namespace(self.x)
         whole = columns.size == self.n_columns
         z = xp.astype(gather(self.x, rows, None if whole else columns), xp.float64, copy=False)
-        scale = np.where(self.scale[columns] > 0, self.scale[columns], 1.0)
-        z -= like(self.mean[columns], self.x)
-        z /= like(scale, self.x)
-        return z
+        return standardize(z, self.mean[columns], self.scale[columns])
 
 
 @dataclass(frozen=True)
@@ -211,11 +222,12 @@ class FoldedRows:
                     right = self._right_side(center, v, first)
                 row_term = 0.5 * (piece.squares @ v)
                 piece.values[:, -1] = row_term + self._row_offsets[i] if first else row_term
-                # Expanding the square leaves 1e-12 at worst where 0 is due: harmless under exp.
                 if first:
                     self._exponents[i] = product_into(self._exponents[i], piece.values, right)
                 else:
                     self._exponents[i] += piece.values @ right
+            # The expanded square can exceed 0 by a rounding error, which a small width would blow up.
+            self._exponents[i] = clip_in_place(self._exponents[i], 0.0)
         return self._exponents
 
     def _right_side(self, center: Piece, v: Array, first: bool) -> Array:
@@ -251,14 +263,18 @@ class FoldedRows:
         """Half the weighted squared distances between all pairs of centres, on the host."""
         real = np.flatnonzero(self.centers >= 0)
         total: Any = 0.0
+        norms: Any = 0.0
         xp = namespace(self.table.x)
         for _, center, inside in self._pieces(None, columns):
             v = like(squared_weights[inside], self.table.x)
             values = center.values[:, :-2]
-            norms = 0.5 * (center.squares @ v)
-            total = total + norms[:, None] + norms[None, :] - (values * v) @ xp.matrix_transpose(values)
-        pairs = to_numpy(total)[np.ix_(real, real)]
-        return np.maximum(pairs[np.triu_indices(real.size, 1)], 0.0)
+            half = 0.5 * (center.squares @ v)
+            norms = norms + half
+            total = total + half[:, None] + half[None, :] - (values * v) @ xp.matrix_transpose(values)
+        pairs, sizes = to_numpy(total)[np.ix_(real, real)], to_numpy(norms)[real]
+        # Equal points come out at rounding errors instead of 0, which would pass for distances.
+        pairs[pairs <= 1e-12 * (sizes[:, None] + sizes)] = 0.0
+        return np.asarray(pairs[np.triu_indices(real.size, 1)])
 
     def _pieces(self, block: int | None, columns: HostArray) -> Iterator[tuple[Any, Piece, slice]]:
         """Yield standardised columns of a block and of the centres: at once, or a few at a time."""

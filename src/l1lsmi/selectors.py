@@ -10,7 +10,7 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._param_validation import Interval, RealNotInt
@@ -20,8 +20,8 @@ from l1lsmi.arrays import HostArray, is_foreign, like, namespace
 from l1lsmi.measures import SquaredMutualInformation
 from l1lsmi.rows import Table
 from l1lsmi.strategies import L1Weighting
-from l1lsmi.strategies.selection import StopReason
-from l1lsmi.validation import check_n_features, check_xy
+from l1lsmi.strategies.selection import Budget, StopReason
+from l1lsmi.validation import check_share, check_xy
 
 __all__ = ["L1LSMI"]
 
@@ -168,14 +168,17 @@ class L1LSMI(SelectorMixin, BaseEstimator):
         self : L1LSMI
         """
         self._validate_params()
-        X, target = check_xy(X, y, self.task, self)
-        k = check_n_features(self.n_features_to_select, X.shape[1])
-        table = Table.of(X)
-        if table.varying.size == 0:
-            raise ValueError(
-                f"X has only constant columns ({X.shape[1]} of them): there is nothing to select from."
-            )
-        measure = SquaredMutualInformation(n_basis=self.n_basis, cv=self.cv, task=self.task)
+        budget = Budget(self.time_limit)
+        # A copy is told about the features first: nothing is kept of a fit that fails.
+        checked = clone(self)
+        X, target = check_xy(X, y, self.task, checked)
+        k = check_share("n_features_to_select", self.n_features_to_select, X.shape[1])
+        measure = SquaredMutualInformation(
+            n_basis=self.n_basis,
+            centers="uniform" if self.algorithm == "paper" else "balanced",
+            cv=self.cv,
+            task=self.task,
+        )
         strategy = L1Weighting(
             algorithm=self.algorithm,
             n_restarts=self.n_restarts,
@@ -184,7 +187,13 @@ class L1LSMI(SelectorMixin, BaseEstimator):
             n_jobs=self.n_jobs,
             verbose=self.verbose,
         )
-        selection = strategy.search(measure.bind(table, target, self.random_state), k)
+        problem = measure.bind(Table.of(X), target, self.random_state)
+        selection = strategy.search(problem, k, budget)
+        self.n_features_in_ = checked.n_features_in_
+        if hasattr(checked, "feature_names_in_"):
+            self.feature_names_in_ = checked.feature_names_in_
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
         self.support_ = selection.support
         self.weights_ = selection.weights
         self.ranking_ = selection.ranking
@@ -215,7 +224,9 @@ class L1LSMI(SelectorMixin, BaseEstimator):
         if not is_foreign(X):
             return super().transform(X)
         check_is_fitted(self)
-        if X.ndim != 2 or X.shape[1] != self.n_features_in_:
+        if X.ndim != 2:
+            raise ValueError(f"Expected 2D array, got X with shape {tuple(X.shape)}: one row per sample.")
+        if X.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has shape {tuple(X.shape)}, but L1LSMI is expecting {self.n_features_in_} "
                 "features as input."
@@ -223,7 +234,7 @@ class L1LSMI(SelectorMixin, BaseEstimator):
         return namespace(X).take(X, like(np.flatnonzero(self.support_), X), axis=1)
 
     def _get_support_mask(self) -> HostArray:
-        check_is_fitted(self)
+        check_is_fitted(self, "support_")
         return self.support_
 
     def __sklearn_tags__(self) -> Any:

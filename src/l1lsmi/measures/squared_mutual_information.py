@@ -12,11 +12,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from l1lsmi.arrays import Array, HostArray, steady_blas, to_numpy
-from l1lsmi.numerics.density_ratio import DensityRatioDraw, Grid, Model
+from l1lsmi.arrays import Array, HostArray, is_foreign, steady_blas, to_numpy
+from l1lsmi.numerics.density_ratio import DensityRatioDraw, Fit, Grid, Model
+from l1lsmi.numerics.sampling import balanced_centers, uniform_centers
 from l1lsmi.numerics.target import Target
-from l1lsmi.rows import Table
-from l1lsmi.validation import TASKS, check_all_positive, check_folds, check_xy, seed_of
+from l1lsmi.rows import Table, standardize
+from l1lsmi.validation import TASKS, check_all_positive, check_folds, check_pairs, check_xy, seed_of
 
 __all__ = ["SquaredMutualInformation", "SquaredMutualInformationEstimate"]
 
@@ -40,17 +41,22 @@ class SquaredMutualInformation(BaseEstimator):
     Parameters
     ----------
     n_basis : int, default=100
-        Number of kernel centres, drawn from the rows, as evenly over the classes as they allow.
+        Number of kernel centres, drawn from the rows.
+    centers : {"balanced", "uniform"}, default="balanced"
+        "balanced" draws as evenly over the classes as they allow, and repeated rows only when there
+        are no others left; "uniform" draws from all rows alike, as the paper does.
     cv : int or splitter, default=5
-        Number of folds, stratified for classes; or a splitter whose test parts cover every row once.
+        Number of folds, stratified for classes; or a splitter whose test parts cover every row once
+        (its training parts are not used).
     sigma_factors : sequence of float, default=(0.2, 0.5, 1, 2, 5)
-        Candidate kernel widths over the median distance between (weighted) rows.
+        Candidate kernel widths over the median distance between (weighted) centres.
     sigmas : sequence of float, default=(0.2, 0.5, 1, 2, 5) over the root of 2
         Further candidates, absolute.
     regularizations : sequence of float, default=5 values from 1e-4 to 10
         Candidate regularizations.
     target_sigma_factor : float, default=1.0
-        For regression, the kernel width of the target over the median distance of its values.
+        For regression, the kernel width of the target over the median distance of its values (of
+        400 of them where there are more).
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" takes numbers with fractions, or more than 20 different whole numbers, for regression.
     random_state : int, RandomState instance or None, default=None
@@ -73,11 +79,12 @@ class SquaredMutualInformation(BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_basis": [Interval(Integral, 1, None, closed="left")],
+        "centers": [StrOptions({"balanced", "uniform"})],
         "cv": [Interval(Integral, 2, None, closed="left"), HasMethods(["split", "get_n_splits"])],
         "sigma_factors": ["array-like"],
         "sigmas": ["array-like"],
         "regularizations": ["array-like"],
-        "target_sigma_factor": [Interval(Real, 0, None, closed="neither")],
+        "target_sigma_factor": [Interval(Real, 1e-6, 1e6, closed="both")],
         "task": [StrOptions(set(TASKS))],
         "random_state": ["random_state"],
     }
@@ -86,6 +93,7 @@ class SquaredMutualInformation(BaseEstimator):
         self,
         *,
         n_basis: int = 100,
+        centers: str = "balanced",
         cv: Any = 5,
         sigma_factors: Sequence[float] = SIGMA_FACTORS,
         sigmas: Sequence[float] = SIGMAS,
@@ -95,6 +103,7 @@ class SquaredMutualInformation(BaseEstimator):
         random_state: Any = None,
     ) -> None:
         self.n_basis = n_basis
+        self.centers = centers
         self.cv = cv
         self.sigma_factors = sigma_factors
         self.sigmas = sigmas
@@ -129,17 +138,16 @@ class SquaredMutualInformation(BaseEstimator):
         -------
         estimate : SquaredMutualInformationEstimate
         """
+        self._validate_params()
         X, target = check_xy(X, y, self.task)
         with steady_blas():
             problem = self.bind(Table.of(X), target, self.random_state)
-            if problem.columns.size == 0:
-                raise ValueError("X has only constant columns: there is nothing to measure.")
             draw = problem.draw(0)
             weights = np.ones(problem.columns.size)
             judgement = draw.choose_model(weights, problem.columns)
             judgement = draw.refine_model(weights, problem.columns, judgement)
-            alpha, value = draw.fit(weights, problem.columns, judgement.model)
-        return _estimate_of(problem, draw, judgement, alpha, value)
+            fit = draw.fit(weights, problem.columns, judgement.model)
+        return _estimate_of(problem, draw, judgement.model, fit)
 
     def bind(self, table: Table, target: Target, random_state: Any) -> SquaredMutualInformationProblem:
         """Tie the measure to data, for a strategy to ask.
@@ -153,17 +161,25 @@ class SquaredMutualInformation(BaseEstimator):
         self._validate_params()
         for name in ("sigma_factors", "sigmas", "regularizations"):
             check_all_positive(self, name)
+        if table.varying.size == 0:
+            raise ValueError(
+                f"X has only constant columns ({table.n_columns} of them): there is nothing to select from."
+            )
         seed = seed_of(random_state)
+        rng = np.random.default_rng(seed)
         fold_of_row, n_folds = check_folds(self.cv, table.n_rows, target)
         return SquaredMutualInformationProblem(
             table,
             target,
             n_basis=self.n_basis,
+            centers=self.centers,
             n_folds=n_folds,
             fold_of_row=fold_of_row,
             grid=Grid(tuple(self.sigma_factors), tuple(self.sigmas), tuple(self.regularizations)),
-            fingerprints=table.fingerprints(np.random.default_rng(seed)),
-            target_sigma_factor=self.target_sigma_factor,
+            fingerprints=table.fingerprints(rng),
+            target_sigma=1.0
+            if target.is_classification
+            else self.target_sigma_factor * target.median_distance(rng),
             seed=seed,
         )
 
@@ -179,11 +195,12 @@ class SquaredMutualInformationProblem:
     table: Table
     target: Target
     n_basis: int
+    centers: str
     n_folds: int
     fold_of_row: HostArray | None
     grid: Grid
     fingerprints: HostArray
-    target_sigma_factor: float
+    target_sigma: float
     seed: int
 
     @property
@@ -204,16 +221,20 @@ class SquaredMutualInformationProblem:
 
     def draw(self, *key: int) -> DensityRatioDraw:
         """Centres and folds that depend on the key alone."""
+        rng = self.rng(0, *key)
+        if self.centers == "uniform":
+            centers = uniform_centers(self.target.codes, self.n_basis, rng)
+        else:
+            centers = balanced_centers(self.target.codes, self.fingerprints, self.n_basis, rng)
         return DensityRatioDraw(
             self.table,
             self.target,
-            n_basis=self.n_basis,
+            centers=centers,
             n_folds=self.n_folds,
             fold_of_row=self.fold_of_row,
             grid=self.grid,
-            fingerprints=self.fingerprints,
-            target_sigma_factor=self.target_sigma_factor,
-            rng=self.rng(0, *key),
+            target_sigma=self.target_sigma,
+            rng=rng,
         )
 
 
@@ -262,13 +283,15 @@ class SquaredMutualInformationEstimate:
         -------
         ratio : numpy.ndarray of shape (n_pairs,)
         """
+        X = np.array(to_numpy(check_pairs(X, y, self.centers.shape[1])), dtype=np.float64)
+        y = to_numpy(y) if is_foreign(y) else np.asarray(y)
         columns = self._table.varying
-        scale = self._table.scale[columns]
-        rows = (np.asarray(X, dtype=np.float64)[:, columns] - self._table.mean[columns]) / scale
-        centers = (self.centers[:, columns] - self._table.mean[columns]) / scale
+        mean, scale = self._table.mean[columns], self._table.scale[columns]
+        rows = standardize(X[:, columns], mean, scale)
+        centers = standardize(self.centers[:, columns], mean, scale)
         squared = (rows**2).sum(1)[:, None] - 2 * rows @ centers.T + (centers**2).sum(1)
         kernel = np.exp(-0.5 * np.maximum(squared, 0.0) / self.sigma**2)
-        at_rows = self._target.encode(np.asarray(y))[:, None]
+        at_rows = self._target.encode(y)[:, None]
         at_centers = self._target.encode(self.center_targets)
         if self._target.is_classification:
             return np.asarray((kernel * (at_rows == at_centers)) @ self.alpha)
@@ -279,25 +302,23 @@ class SquaredMutualInformationEstimate:
 def _estimate_of(
     problem: SquaredMutualInformationProblem,
     draw: DensityRatioDraw,
-    judgement: Any,
-    alpha: HostArray,
-    value: float,
+    model: Model,
+    fit: Fit,
 ) -> SquaredMutualInformationEstimate:
     real = draw.centers.ravel() >= 0
     rows = draw.centers.ravel()[real]
-    table, target, model = problem.table, problem.target, judgement.model
-    assert isinstance(model, Model)
+    table, target = problem.table, problem.target
     if target.classes is not None:
         center_targets = target.classes[target.codes[rows]]
     else:
         assert target.values is not None
         center_targets = target.values[rows] * target.scale + target.mean
     return SquaredMutualInformationEstimate(
-        value=value,
+        value=fit.value,
         sigma=model.sigma,
         regularization=model.regularization,
-        cv_score=judgement.cv_score,
-        alpha=alpha.ravel()[real],
+        cv_score=fit.cv_score,
+        alpha=fit.alpha.ravel()[real],
         centers=to_numpy(table.x)[rows].astype(np.float64),
         center_targets=center_targets,
         target_sigma=draw.target_sigma,

@@ -21,17 +21,18 @@ from l1lsmi.numerics.least_squares import (
     kernel_slopes,
     smi_slopes,
 )
-from l1lsmi.numerics.sampling import balanced_centers, stratified_folds
+from l1lsmi.numerics.sampling import stratified_folds
 from l1lsmi.numerics.target import Target, median_positive
 from l1lsmi.rows import FoldedRows, Table
 
 __all__ = ["Climb", "DensityRatioDraw", "Grid", "Judgement", "Model"]
 
 #: Kernel widths that a set of features is judged at, as factors of its median distance, and the
-#: regularizations beside them. A walk over this grid starts in the middle of both.
+#: regularizations beside them. The score can have two valleys, one of wide kernels that act as
+#: polynomials and one of narrow ones: every other width is tried, then the neighbours of the best.
 WIDTHS = tuple(2.0 ** (-i / 2) for i in range(-2, 7))
+COARSE_WIDTHS = (1, 3, 5, 7)
 REGULARIZATIONS = tuple(float(v) for v in np.logspace(-4, 0, 5))
-MIDDLE = (3, 2)
 #: Below this, rounding errors of the Gram matrix are no longer small beside the regularization.
 LEAST_REGULARIZATION = 1e-11
 #: The climb keeps the regularization in this range: below it, wide kernels turn into
@@ -45,6 +46,10 @@ class Model:
 
     sigma: float
     regularization: float
+
+    def rescaled(self, factor: float) -> Model:
+        """The same kernels for weights that are ``factor`` times as large."""
+        return Model(self.sigma * factor, self.regularization)
 
 
 @dataclass(frozen=True)
@@ -66,11 +71,18 @@ class Grid:
 
 
 class Judgement(NamedTuple):
-    """How good a set of features is, the model that shows it and its place on the grid."""
+    """How good a set of features is, and the model that shows it."""
 
     cv_score: float
     model: Model
-    place: tuple[int, int] = MIDDLE
+
+
+class Fit(NamedTuple):
+    """Coefficients of the basis functions, shape (C, b), the SMI estimate and its score."""
+
+    alpha: HostArray
+    value: float
+    cv_score: float
 
 
 class Climb(NamedTuple):
@@ -98,16 +110,15 @@ class DensityRatioDraw:
     ----------
     table : Table
     target : Target
-    n_basis : int
     fold_of_row : numpy.ndarray of int or None
         Folds to use; None draws them, stratified.
     n_folds : int
     grid : Grid
         Candidates for :meth:`choose_model`.
-    fingerprints : numpy.ndarray of shape (n,)
-        Equal for equal rows; centres are drawn from distinct rows first.
-    target_sigma_factor : float
-        Width of the target's Gaussian kernel over the median distance of the targets.
+    centers : numpy.ndarray of int, shape (groups, most centres in a group)
+        Rows that carry the kernels, by class; -1 where a class has fewer.
+    target_sigma : float
+        Width of the Gaussian kernel of the standardised target; no part in it for classes.
     rng : numpy.random.Generator
     """
 
@@ -116,34 +127,33 @@ class DensityRatioDraw:
         table: Table,
         target: Target,
         *,
-        n_basis: int,
+        centers: HostArray,
         n_folds: int,
         grid: Grid,
-        fingerprints: HostArray,
         rng: np.random.Generator,
         fold_of_row: HostArray | None = None,
-        target_sigma_factor: float = 1.0,
+        target_sigma: float = 1.0,
     ) -> None:
         if fold_of_row is None:
             fold_of_row = stratified_folds(target.codes, n_folds, rng)
-        self.centers = balanced_centers(target.codes, fingerprints, n_basis, rng)
+        self.centers = centers
         self.rows = FoldedRows(
             table,
             fold_of_row,
             n_folds,
             self.centers.ravel(),
             # Standardised columns and their squares: two of the n x b arrays that are held.
-            max_columns=max(n_basis, 50),
+            max_columns=max(centers.size, 50),
         )
         self.grid = grid
-        self.target_sigma = 1.0
+        self.target_sigma = target_sigma
         if target.values is None:
             self._target_kernels = self._delta_kernels(target.codes)
             grams = self.rows.sum(
                 lambda _, k: namespace(k).sum(k, axis=2, keepdims=True), self._target_kernels
             )
         else:
-            self._target_kernels = self._gaussian_kernels(target.values, target_sigma_factor)
+            self._target_kernels = self._gaussian_kernels(target.values)
             grams = self.rows.sum(
                 lambda _, k: namespace(k).matmul(namespace(k).matrix_transpose(k), k),
                 self._target_kernels,
@@ -157,10 +167,8 @@ class DensityRatioDraw:
             for block in self.rows.take_all(codes, -1)
         ]
 
-    def _gaussian_kernels(self, values: HostArray, factor: float) -> list[Array]:
+    def _gaussian_kernels(self, values: HostArray) -> list[Array]:
         at_centers = values[self.centers[0]]
-        distances = np.abs(at_centers[:, None] - at_centers)[np.triu_indices(at_centers.size, 1)]
-        self.target_sigma = factor * median_positive(distances)
         return [
             like(
                 np.exp(-0.5 * ((block[:, None, :, None] - at_centers) / self.target_sigma) ** 2),
@@ -242,32 +250,23 @@ class DensityRatioDraw:
         inside = [r for r in REGULARIZATIONS if r >= CLIMB_REGULARIZATIONS[0]]
         return self._best_model(weights, columns, [sigma], inside).model
 
-    def judge(self, columns: HostArray, near: tuple[int, int] = MIDDLE) -> Judgement:
-        """Cross-validation score of a set of features, all with weight 1.
-
-        The model walks a grid of widths and regularizations from ``near`` for as long as the
-        score falls.
-        """
+    def judge(self, columns: HostArray) -> Judgement:
+        """Cross-validation score of a set of features, all with weight 1, under its best model."""
         weights = np.ones(columns.size)
         exponents = self.rows.exponents(weights, columns)
         median = self.median_distance(weights, columns)
-        seen: dict[int, Judgement] = {}
 
-        def at(width: int, beside: int) -> Judgement:
-            if width not in seen:
-                sums = self._sums(exponents, WIDTHS[width] * median)
-                seen[width] = self._walk_regularizations(sums, WIDTHS[width] * median, width, beside)
-            return seen[width]
+        def at(width: int, start: int = len(REGULARIZATIONS) // 2) -> tuple[float, int, int]:
+            sums = self._sums(exponents, WIDTHS[width] * median)
+            score, regularization = self._walk_regularizations(sums, start)
+            return score, width, regularization
 
-        best = at(*near)
-        for direction in (1, -1):
-            width = best.place[0] + direction
-            while 0 <= width < len(WIDTHS) and at(width, best.place[1]).cv_score < best.cv_score:
-                best = seen[width]
-                width += direction
-        return best
+        best = min(at(width) for width in COARSE_WIDTHS)
+        score, width, regularization = min([best, *(at(best[1] + side, best[2]) for side in (-1, 1))])
+        return Judgement(score, Model(WIDTHS[width] * median, REGULARIZATIONS[regularization]))
 
-    def _walk_regularizations(self, sums: FoldSums, sigma: float, width: int, start: int) -> Judgement:
+    def _walk_regularizations(self, sums: FoldSums, start: int) -> tuple[float, int]:
+        """Lowest score and its place, walking from ``start`` for as long as the score falls."""
         scores: dict[int, float] = {}
         best = start
         while True:
@@ -278,16 +277,17 @@ class DensityRatioDraw:
                 scores.update(zip(missing, to_numpy(values).tolist(), strict=True))
             lowest = min(around, key=lambda i: scores[i])
             if lowest == best:
-                return Judgement(scores[best], Model(sigma, REGULARIZATIONS[best]), (width, best))
+                return scores[best], best
             best = lowest
 
     # -- values and gradients --------------------------------------------------------------
 
-    def fit(self, weights: HostArray, columns: HostArray, model: Model) -> tuple[HostArray, float]:
-        """Coefficients of the basis functions, shape (C, b), and the SMI estimate."""
-        exponents = self.rows.exponents(weights**2, columns)
-        alpha, smi = fit_all_rows(self._sums(exponents, model.sigma), self.target, model.regularization)
-        return to_numpy(alpha), smi
+    def fit(self, weights: HostArray, columns: HostArray, model: Model) -> Fit:
+        """Fit the density ratio for given weights under a given model."""
+        sums = self._sum_kernels(self._kernels(weights, columns, model.sigma))
+        score = held_out_scores(sums, self.target, [model.regularization])
+        alpha, value = fit_all_rows(sums, self.target, model.regularization)
+        return Fit(to_numpy(alpha), value, float(score[0]))
 
     def value_and_gradient(
         self, weights: HostArray, columns: HostArray, model: Model

@@ -91,8 +91,7 @@ def shrink(weights: HostArray, k: int, keep: float) -> HostArray:
 
     Of more than 100 features a smaller share is left, ``keep`` to the power of log10(size / 10):
     one of thousands matters little. The radius is that at which the next features reach zero. Never
-    fewer than ``k`` are left: where ties would take more, the largest weights stay as they are. The
-    length of the weights is restored, since only their ratio to the kernel width matters.
+    fewer than ``k`` are left: where ties would take more, the largest weights stay as they are.
     """
     size = int(np.count_nonzero(weights))
     share = keep ** max(1.0, np.log10(size / 10))
@@ -107,4 +106,4 @@ def shrink(weights: HostArray, k: int, keep: float) -> HostArray:
         smaller = np.zeros_like(weights)
         smaller[order[:n_left]] = weights[order[:n_left]]
     smaller[order[n_left:]] = 0.0
-    return np.asarray(smaller * np.sqrt((weights**2).sum() / (smaller**2).sum()))
+    return smaller

@@ -6,7 +6,7 @@ import numpy as np
 
 from l1lsmi.arrays import HostArray
 
-__all__ = ["balanced_centers", "random_weights", "stratified_folds"]
+__all__ = ["balanced_centers", "random_weights", "stratified_folds", "uniform_centers"]
 
 
 def stratified_folds(group_of_row: HostArray, n_folds: int, rng: np.random.Generator) -> HostArray:
@@ -62,6 +62,19 @@ def balanced_centers(
         first = np.zeros(members.size, dtype=bool)
         first[np.unique(fingerprints[members], return_index=True)[1]] = True
         centers[group, :share] = np.concatenate([members[first], members[~first]])[:share]
+    return centers
+
+
+def uniform_centers(group_of_row: HostArray, n_centers: int, rng: np.random.Generator) -> HostArray:
+    """Draw kernel centres without overlap from all rows alike, as the paper does.
+
+    Parameters and result are as for `balanced_centers`; a group may come out empty.
+    """
+    chosen = rng.choice(group_of_row.size, size=min(n_centers, group_of_row.size), replace=False)
+    shares = np.bincount(group_of_row[chosen], minlength=group_of_row.max() + 1)
+    centers = np.full((shares.size, shares.max()), -1)
+    for group, share in enumerate(shares):
+        centers[group, :share] = chosen[group_of_row[chosen] == group]
     return centers
 
 

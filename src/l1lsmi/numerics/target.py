@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from l1lsmi.arrays import HostArray
+from l1lsmi.rows import standardize
 
 __all__ = ["Target", "median_positive"]
 
@@ -50,15 +51,26 @@ class Target:
     @classmethod
     def of_values(cls, y: HostArray, mean: float, scale: float) -> Target:
         """Standardise a numeric target."""
-        y = np.asarray(y, dtype=np.float64)
-        return cls(np.zeros(y.size, dtype=np.intp), (y - mean) / scale, None, mean, scale)
+        codes = np.zeros(y.size, dtype=np.intp)
+        return cls(codes, _standardized(y, mean, scale), None, mean, scale)
+
+    def median_distance(self, rng: np.random.Generator, most: int = 400) -> float:
+        """Median distance between two values, over the pairs of at most ``most`` rows."""
+        assert self.values is not None
+        some = self.values if self.n_rows <= most else rng.choice(self.values, most, replace=False)
+        return median_positive(np.abs(some[:, None] - some)[np.triu_indices(some.size, 1)])
 
     def encode(self, y: HostArray) -> HostArray:
         """Encode further targets the same way; an unknown class becomes -1."""
         if self.classes is None:
-            return np.asarray((np.asarray(y, dtype=np.float64) - self.mean) / self.scale)
-        position = np.minimum(np.searchsorted(self.classes, y), self.classes.size - 1)
-        return np.where(self.classes[position] == y, position, -1)
+            return _standardized(y, self.mean, self.scale)
+        known = {label: code for code, label in enumerate(self.classes.tolist())}
+        return np.array([known.get(label, -1) for label in np.asarray(y).tolist()])
+
+
+def _standardized(y: HostArray, mean: float, scale: float) -> HostArray:
+    column = np.array(y, dtype=np.float64)[:, None]
+    return np.asarray(standardize(column, np.array([mean]), np.array([scale]))[:, 0])
 
 
 def median_positive(values: HostArray) -> float:

@@ -54,43 +54,42 @@ def search(
         if support not in values:
             columns, ones = np.array(support), np.ones(len(support))
             model = common.choose_model(ones, columns).model
-            values[support] = common.fit(ones, columns, model)[1]
+            values[support] = common.fit(ones, columns, model).value
         return values[support]
 
-    def sort_keys(support: tuple[int, ...]) -> tuple[float, ...]:  # line 24
+    def sizes_first(support: tuple[int, ...]) -> tuple[int, int]:  # the first two keys of line 24
         excess = len(support) - k
-        return abs(excess), excess, -set_value(support)
-
-    def restart(index: int) -> Outcome:
-        return _restart(problem, k, index, settings, budget, state, sort_keys)
+        return abs(excess), excess
 
     state.reason = StopReason.RESTARTS
-    for outcome in in_order(restart, settings.n_restarts, n_jobs):
-        state.outcomes.append(outcome)
-        if state.best is None or sort_keys(outcome.support) < sort_keys(state.best):
-            state.best = outcome.support
-        progress.advance(-sort_keys(state.best)[-1], len(state.points))
+    for visited in in_order(
+        lambda i: _restart(problem, k, i, settings, budget, state), settings.n_restarts, n_jobs
+    ):
+        nearest = min(sizes_first(outcome.support) for outcome in visited)
+        equal = [outcome for outcome in visited if sizes_first(outcome.support) == nearest]
+        best = equal[0] if len(equal) == 1 else max(equal, key=lambda outcome: set_value(outcome.support))
+        state.outcomes.append(best)
+        keys = (nearest, -set_value(best.support))
+        if state.best is None or keys < (sizes_first(state.best), -set_value(state.best)):
+            state.best = best.support
+        progress.advance(set_value(state.best), len(state.points))
         if budget.spent():
             state.reason = StopReason.TIME_LIMIT
             break
     assert state.best is not None
+    found = state.outcome_of(state.best)
+    state.weights = found.weights if found is not None else None
     state.best = _exactly(k, state.best, state, common, problem)
 
 
 def _restart(
-    problem: Problem,
-    k: int,
-    index: int,
-    settings: PaperSettings,
-    budget: Budget,
-    state: SearchState,
-    sort_keys: Any,
-) -> Outcome:
+    problem: Problem, k: int, index: int, settings: PaperSettings, budget: Budget, state: SearchState
+) -> list[Outcome]:
+    """Every set on the way of one radius search; all share its points and its count of steps."""
     rng = problem.rng(2, index)
     draw = problem.draw(1, index)
     columns = problem.columns
     points: list[PathPoint] = []
-    sets: list[tuple[int, ...]] = []
     found: list[HostArray] = []
     n_iter = 0
 
@@ -98,12 +97,11 @@ def _restart(
         nonlocal n_iter
         weights, n_steps, value, score = _solve(draw, columns, radius, settings, budget, rng)
         n_iter += n_steps
-        support = tuple(int(j) for j in columns[weights > 0])
-        points.append(PathPoint(index, radius, len(support), np.array(support), value, score))
-        sets.append(support)
-        found.append(weights)
-        state.latest = _spread(weights, columns, problem.n_features)
-        return len(support)
+        support = columns[weights > 0]
+        points.append(PathPoint(index, radius, support.size, support, value, score))
+        found.append(_spread(weights, columns, problem.n_features))
+        state.latest = found[-1]
+        return int(support.size)
 
     radii = double_then_halve(
         size_at,
@@ -115,13 +113,13 @@ def _restart(
     for _ in radii:
         if budget.spent():
             break
-    exact = [i for i, point in enumerate(points) if point.size == k]
-    first = exact[0] if exact else min(range(len(points)), key=lambda i: sort_keys(sets[i]))
     survival = np.zeros(problem.n_features)
     for point, weights in zip(points, found, strict=True):
-        survival[columns] += (weights > 0) + 0.5 * weights / point.radius
-    weights = _spread(found[first], columns, problem.n_features)
-    return Outcome(sets[first], weights, survival, tuple(points), n_iter)
+        survival += (weights > 0) + 0.5 * weights / point.radius
+    return [
+        Outcome(tuple(int(j) for j in np.flatnonzero(weights)), weights, survival, tuple(points), n_iter)
+        for weights in found
+    ]
 
 
 def _solve(
@@ -132,7 +130,7 @@ def _solve(
     budget: Budget,
     rng: np.random.Generator,
 ) -> tuple[HostArray, int, float, float]:
-    """Ascend inside one ball; returns weights, steps, last objective and last cross-validation score."""
+    """Ascend inside one ball; returns weights, steps, and objective and score at those weights."""
     judgement: Any = None
 
     def evaluate(weights: HostArray, t: int) -> tuple[float, HostArray]:
@@ -159,7 +157,11 @@ def _solve(
         window=settings.window,
         out_of_time=budget.spent,
     )
-    return ascent.weights, ascent.n_steps, ascent.values[-1], judgement.cv_score
+    active = np.flatnonzero(ascent.weights)
+    if active.size == 0:
+        return ascent.weights, ascent.n_steps, 0.0, 0.0
+    final = draw.fit(ascent.weights[active], columns[active], judgement.model)
+    return ascent.weights, ascent.n_steps, final.value, final.cv_score
 
 
 def _spread(weights: HostArray, columns: HostArray, n_features: int) -> HostArray:

@@ -4,8 +4,9 @@ Each restart begins with all features and a narrow kernel: wide kernels see ever
 own, narrow ones see all interactions at once. It climbs on the cross-validation score itself,
 whose gradient costs no more than that of the estimate, then lets the radius shrink until the
 weakest features reach zero, and goes on from there. No width has to be searched: weights and width
-enter the kernel as one. The sets that the restarts end with are judged on common draws of folds and
-centres, and the best is refined by one-for-one swaps.
+enter the kernel as one, so that the weights stay on their ball and the width follows. The sets that
+the restarts end with are judged on common draws of folds and centres, and the best is refined by
+one-for-one swaps.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ from l1lsmi.strategies._search import Draw, Outcome, Problem, SearchState, in_or
 from l1lsmi.strategies.selection import Budget, StopReason
 
 __all__ = ["Jury", "PathSettings", "search"]
+
+#: A score this close to the best that any set could have cannot be improved noticeably.
+NEARLY = 1e-3
 
 
 @dataclass(frozen=True)
@@ -46,26 +50,29 @@ class Jury:
     """Judges sets of features on common draws, each set once."""
 
     def __init__(self, problem: Problem, n_judges: int) -> None:
-        self.draws = [problem.draw(0, i) for i in range(n_judges)]
-        self._judgements: list[dict[tuple[int, ...], Any]] = [{} for _ in self.draws]
-        self._near: list[tuple[int, int] | None] = [None] * n_judges
+        self._problem = problem
+        self.n_judges = n_judges
+        self._draws: dict[int, Draw] = {}
+        self._judgements: dict[tuple[int, tuple[int, ...]], Any] = {}
+
+    def draw(self, i: int = 0) -> Draw:
+        """The draw of judge ``i``."""
+        if i not in self._draws:
+            self._draws[i] = self._problem.draw(0, i)
+        return self._draws[i]
 
     def judge(self, support: tuple[int, ...], i: int = 0) -> Any:
-        """The judgement of draw ``i``."""
-        known = self._judgements[i]
-        if support not in known:
-            near = self._near[i]
-            columns = np.array(support)
-            known[support] = self.draws[i].judge(columns, *([near] if near else []))
-            self._near[i] = known[support].place
-        return known[support]
+        """What judge ``i`` says."""
+        if (i, support) not in self._judgements:
+            self._judgements[i, support] = self.draw(i).judge(np.array(support))
+        return self._judgements[i, support]
 
     def cv_score(self, support: tuple[int, ...]) -> float:
-        """Mean score over the draws."""
-        return float(np.mean([self.judge(support, i).cv_score for i in range(len(self.draws))]))
+        """Mean score over the judges."""
+        return float(np.mean([self.judge(support, i).cv_score for i in range(self.n_judges)]))
 
     def prefers(self, new: tuple[int, ...], old: tuple[int, ...]) -> bool:
-        """Tell whether ``new`` is better; a set that loses on the first draw is not heard further."""
+        """Tell whether ``new`` is better; a set that loses with the first judge is not heard further."""
         return _is_lower(self.judge(new).cv_score, self.judge(old).cv_score) and _is_lower(
             self.cv_score(new), self.cv_score(old)
         )
@@ -84,40 +91,42 @@ def search(
     n_jobs: int | None,
     state: SearchState,
     progress: Any,
-) -> Jury:
+    jury: Jury,
+) -> None:
     """Run restarts until they agree, refine the best set and leave it in ``state``."""
 
     def restart(index: int) -> Outcome:
         return _restart(problem, k, index, settings, budget, state)
 
-    jury = Jury(problem, settings.n_judges)
     votes: dict[tuple[int, ...], int] = {}
     state.reason = StopReason.RESTARTS
     for outcome in in_order(restart, settings.n_restarts, n_jobs):
         state.outcomes.append(outcome)
         votes[outcome.support] = votes.get(outcome.support, 0) + 1
+        if budget.spent():
+            state.reason = StopReason.TIME_LIMIT
+            state.best = state.best or outcome.support
+            return
         if state.best is None or jury.prefers(outcome.support, state.best):
             state.best = outcome.support
         score = jury.cv_score(state.best)
         progress.advance(-score, len(state.points))
-        if score < 0.999 * problem.best_cv_score:
+        if score < problem.best_cv_score + NEARLY:
             state.reason = StopReason.PERFECT
-            return jury
+            return
         if votes[state.best] >= settings.agreement:
             state.reason = StopReason.AGREED
             break
-        if budget.spent():
-            state.reason = StopReason.TIME_LIMIT
-            return jury
     assert state.best is not None
 
     def neighbours(support: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         columns = np.array(support)
-        slopes = jury.draws[0].set_slopes(columns, jury.judge(support).model, problem.columns)
+        slopes = jury.draw().set_slopes(columns, jury.judge(support).model, problem.columns)
         return promising_swaps(support, slopes, problem.columns, settings.swap_width)
 
     state.best, _ = refine_by_swaps(state.best, neighbours, jury.prefers, budget.spent, settings.max_swaps)
-    return jury
+    if budget.spent():
+        state.reason = StopReason.TIME_LIMIT
 
 
 def _restart(
@@ -132,27 +141,34 @@ def _restart(
     n_iter = 0
 
     while True:
+        radius = float(weights.sum())
         # With k features left there is nothing to decide: one step, to see what they are worth.
         max_iter = settings.max_iter if columns.size > k else 1
         weights, climbs = _climb(draw, weights, columns, model, k, max_iter, settings, budget)
-        model = climbs[-1].model
         n_iter += len(climbs)
-        survival[columns] += 1.0
+        points.append(_point(index, radius, columns, climbs[-1]))
+        survival[columns] = len(points) + 0.5 * weights / weights.max()
         state.latest = np.zeros(problem.n_features)
         state.latest[columns] = weights
-        points.append(_point(index, columns, climbs[-1]))
-        alive = weights > 0
-        columns, weights = columns[alive], weights[alive]
-        if len(points[-1].support) == k or budget.spent():
+        # Weights and width enter the kernels as one: back to the radius, the width takes the rest.
+        weights, model = _rescaled(weights, climbs[-1].model, radius / weights.sum())
+        columns, weights = columns[weights > 0], weights[weights > 0]
+        if points[-1].size <= k or budget.spent():
             break
         if columns.size > k:
-            weights = shrink(weights, k, settings.keep)
-            columns, weights = columns[weights > 0], weights[weights > 0]
+            smaller = shrink(weights, k, settings.keep)
+            model = model.rescaled(float(np.linalg.norm(smaller) / np.linalg.norm(weights)))
+            columns, weights = columns[smaller > 0], smaller[smaller > 0]
     best = np.argsort(-weights, kind="stable")[:k]
     everywhere = np.zeros(problem.n_features)
     everywhere[columns[best]] = weights[best]
     support = tuple(sorted(int(j) for j in columns[best]))
     return Outcome(support, everywhere, survival, tuple(points), n_iter)
+
+
+def _rescaled(weights: HostArray, model: Any, factor: float) -> tuple[HostArray, Any]:
+    """Other weights and model with the same kernels."""
+    return weights * factor, model.rescaled(factor)
 
 
 def _climb(
@@ -184,10 +200,10 @@ def _climb(
     return ascent.weights, climbs
 
 
-def _point(restart: int, columns: HostArray, climb: Any) -> PathPoint:
-    """The radius of the last evaluation, with what was found there."""
+def _point(restart: int, radius: float, columns: HostArray, climb: Any) -> PathPoint:
+    """What was found at a radius, where it was last evaluated."""
     inside = columns[climb.weights > 0].astype(np.int32)  # a path may visit millions of features
-    return PathPoint(restart, float(climb.weights.sum()), inside.size, inside, climb.estimate(), -climb.value)
+    return PathPoint(restart, radius, inside.size, inside, climb.estimate(), -climb.value)
 
 
 def _keep_largest(weights: HostArray, k: int) -> HostArray:

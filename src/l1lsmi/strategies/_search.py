@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -13,6 +13,9 @@ from l1lsmi.arrays import HostArray
 from l1lsmi.numerics.radius_search import PathPoint
 
 __all__ = ["Draw", "Outcome", "Problem", "SearchState", "in_order"]
+
+
+T = TypeVar("T")
 
 
 class Draw(Protocol):
@@ -24,9 +27,9 @@ class Draw(Protocol):
         self, weights: HostArray, columns: HostArray, model: Any
     ) -> tuple[float, HostArray]: ...
     def climb(self, weights: HostArray, columns: HostArray, model: Any) -> Any: ...
-    def judge(self, columns: HostArray, near: tuple[int, int] = ...) -> Any: ...
+    def judge(self, columns: HostArray) -> Any: ...
     def set_slopes(self, columns: HostArray, model: Any, candidates: HostArray) -> HostArray: ...
-    def fit(self, weights: HostArray, columns: HostArray, model: Any) -> tuple[HostArray, float]: ...
+    def fit(self, weights: HostArray, columns: HostArray, model: Any) -> Any: ...
 
 
 class Problem(Protocol):
@@ -46,7 +49,7 @@ class Problem(Protocol):
 
 
 class Outcome(NamedTuple):
-    """What one restart found."""
+    """What one restart found: a set, its weights, and how long every feature held out."""
 
     support: tuple[int, ...]
     weights: HostArray
@@ -63,6 +66,7 @@ class SearchState:
     outcomes: list[Outcome] = field(default_factory=list)
     best: tuple[int, ...] | None = None
     latest: HostArray | None = None
+    weights: HostArray | None = None
     reason: str | None = None
 
     @property
@@ -76,7 +80,7 @@ class SearchState:
     def outcome_of(self, support: tuple[int, ...]) -> Outcome | None:
         """The restart whose set comes closest to ``support``."""
         wanted = set(support)
-        return max(self.outcomes, key=lambda o: len(wanted & set(o.support)), default=None)
+        return min(self.outcomes, key=lambda o: len(wanted ^ set(o.support)), default=None)
 
     def survival(self) -> HostArray:
         """How long every feature held out, in the restart closest to the best set."""
@@ -84,7 +88,7 @@ class SearchState:
         return np.zeros(self.n_features) if outcome is None else outcome.survival
 
 
-def in_order(function: Callable[[int], Outcome], count: int, n_jobs: int | None) -> Iterator[Outcome]:
+def in_order(function: Callable[[int], T], count: int, n_jobs: int | None) -> Iterator[T]:
     """Run ``function(0), function(1), ...`` and yield the results in order.
 
     Whoever stops early gets the same results whatever ``n_jobs`` is: each result depends on its

@@ -10,14 +10,14 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from l1lsmi.arrays import HostArray, steady_blas
-from l1lsmi.numerics.ascent import ascend, relative_step
+from l1lsmi.arrays import steady_blas
 from l1lsmi.progress import Progress
 from l1lsmi.rows import Table
 from l1lsmi.strategies import _l1_paper, _l1_path
+from l1lsmi.strategies._conclusion import conclude
 from l1lsmi.strategies._search import Problem, SearchState
-from l1lsmi.strategies.selection import Budget, Selection, StopReason, rank_by_survival
-from l1lsmi.validation import check_all_positive, check_n_features, check_xy
+from l1lsmi.strategies.selection import Budget, Selection, StopReason
+from l1lsmi.validation import check_all_positive, check_count, check_xy
 
 __all__ = ["L1Weighting"]
 
@@ -95,9 +95,9 @@ class L1Weighting(BaseEstimator):
         "n_restarts": [COUNT, None],
         "max_iter": [COUNT, None],
         "time_limit": [POSITIVE, None],
-        "n_jobs": [Integral, None],
+        "n_jobs": [COUNT, Interval(Integral, None, -1, closed="right"), None],
         "verbose": ["verbose"],
-        "relative_step_size": [POSITIVE],
+        "relative_step_size": [Interval(Real, 0, 1, closed="neither")],
         "keep": [Interval(Real, 0, 1, closed="neither")],
         "narrowness": ["array-like"],
         "n_judges": [COUNT],
@@ -107,7 +107,7 @@ class L1Weighting(BaseEstimator):
         "step_size": [POSITIVE],
         "tolerance": [Interval(Real, 0, None, closed="left")],
         "window": [COUNT],
-        "initial_radius": [POSITIVE],
+        "initial_radius": [Interval(Real, 1e-12, 1e12, closed="both")],
         "max_doublings": [COUNT],
         "max_halvings": [COUNT_OR_NONE],
         "first_model_selections": [COUNT_OR_NONE],
@@ -175,16 +175,19 @@ class L1Weighting(BaseEstimator):
         y : array-like of shape (n_samples,)
         k : int
         random_state : int, RandomState instance or None, default=None
+            None takes that of the measure.
 
         Returns
         -------
         selection : Selection
         """
+        self._validate_params()
+        measure._validate_params()
         X, target = check_xy(X, y, measure.task)
-        k = check_n_features(k, X.shape[1])
+        random_state = measure.random_state if random_state is None else random_state
         return self.search(measure.bind(Table.of(X), target, random_state), k)
 
-    def search(self, problem: Problem, k: int) -> Selection:
+    def search(self, problem: Problem, k: int, budget: Budget | None = None) -> Selection:
         """Choose ``k`` features of a measure that is bound to data.
 
         Parameters
@@ -193,6 +196,8 @@ class L1Weighting(BaseEstimator):
             What the measure's ``bind`` gives.
         k : int
             Between 1 and the number of features.
+        budget : Budget or None
+            The clock, where it runs already.
 
         Returns
         -------
@@ -200,24 +205,30 @@ class L1Weighting(BaseEstimator):
         """
         self._validate_params()
         check_all_positive(self, "narrowness")
-        budget = Budget(self.time_limit)
+        k = check_count("k", k, problem.n_features)
+        budget = budget or Budget(self.time_limit)
         state = SearchState(problem.n_features)
-        jury: _l1_path.Jury | None = None
+        jury = _l1_path.Jury(problem, self.n_judges)
         with steady_blas(), Progress(self._n_restarts(), self.verbose) as progress:
             try:
-                if k >= problem.columns.size:
-                    state.best = tuple(int(j) for j in problem.columns)
-                    state.reason = StopReason.NOTHING_TO_CHOOSE
-                elif self.algorithm == "path":
-                    jury = _l1_path.search(
-                        problem, k, self._path_settings(), budget, self.n_jobs, state, progress
-                    )
-                else:
-                    _l1_paper.search(problem, k, self._paper_settings(), budget, self.n_jobs, state, progress)
+                self._run(problem, k, budget, state, progress, jury)
+                return conclude(problem, k, state, jury, budget)
             except KeyboardInterrupt:
                 budget.cancelled = True
-                _best_so_far(state, k)
-            return _conclude(problem, k, state, jury or _l1_path.Jury(problem, self.n_judges), budget)
+                _best_so_far(problem, k, state)
+                return conclude(problem, k, state, jury, budget)
+
+    def _run(
+        self, problem: Problem, k: int, budget: Budget, state: SearchState, progress: Any, jury: _l1_path.Jury
+    ) -> None:
+        if k >= problem.columns.size:
+            state.best = tuple(int(j) for j in problem.columns)
+            state.reason = StopReason.NOTHING_TO_CHOOSE
+        elif self.algorithm == "path":
+            settings = self._path_settings()
+            _l1_path.search(problem, k, settings, budget, self.n_jobs, state, progress, jury)
+        else:
+            _l1_paper.search(problem, k, self._paper_settings(), budget, self.n_jobs, state, progress)
 
     def _n_restarts(self) -> int:
         if self.n_restarts is not None:
@@ -253,73 +264,13 @@ class L1Weighting(BaseEstimator):
         )
 
 
-def _best_so_far(state: SearchState, k: int) -> None:
+def _best_so_far(problem: Problem, k: int, state: SearchState) -> None:
     """Settle an interrupted search on what it has, or give up where it has nothing."""
     state.reason = StopReason.INTERRUPTED
-    if state.best is None or len(state.best) != k:
-        if state.latest is None:
-            raise KeyboardInterrupt
-        state.best = tuple(sorted(int(j) for j in np.argsort(-state.latest, kind="stable")[:k]))
-
-
-def _conclude(problem: Problem, k: int, state: SearchState, jury: _l1_path.Jury, budget: Budget) -> Selection:
-    """Weigh the chosen features, count the useful ones and fill up with constant columns."""
-    assert state.best is not None and state.reason is not None
-    weights = np.zeros(problem.n_features)
-    support = np.zeros(problem.n_features, dtype=bool)
-    columns = np.array(state.best, dtype=np.intp)
-    value, score, sigma, regularization, n_useful = 0.0, 0.0, np.nan, np.nan, 0
-    if columns.size:
-        weights[columns], model, score = _weigh(jury, state.best)
-        value = jury.draws[0].fit(weights[columns], columns, model)[1]
-        sigma, regularization = model.sigma, model.regularization
-        n_useful = columns.size if budget.spent() else _count_useful(jury, state.best, weights)
-    support[columns] = True
-    constant = np.flatnonzero(~np.isin(np.arange(problem.n_features), problem.columns))
-    support[constant[: k - columns.size]] = True
-    return Selection(
-        support=support,
-        weights=weights,
-        ranking=rank_by_survival(support, state.survival()),
-        value=value,
-        cv_score=score,
-        sigma=sigma,
-        regularization=regularization,
-        radius=float(weights.sum()),
-        n_useful=n_useful,
-        path=state.points,
-        n_iter=state.n_iter,
-        stop_reason=state.reason,
-    )
-
-
-def _weigh(jury: _l1_path.Jury, best: tuple[int, ...]) -> tuple[HostArray, Any, float]:
-    """Climb a little from equal weights within the set; go back to them if that does not help."""
-    draw, columns = jury.draws[0], np.array(best)
-    judgement = jury.judge(best)
-    equal = np.ones(columns.size)
-    last: Any = None
-
-    def evaluate(weights: HostArray, _: int) -> tuple[float, HostArray]:
-        nonlocal last
-        last = draw.climb(weights, columns, judgement.model)
-        return last.value, last.gradient
-
-    def project(weights: HostArray) -> HostArray:
-        return np.asarray(np.maximum(weights, 1e-3 * weights.max()))
-
-    climbed = ascend(equal, evaluate, relative_step(0.1), project, max_iter=5).weights
-    evaluate(climbed, 0)
-    if -last.value < judgement.cv_score - 1e-6 * abs(judgement.cv_score):
-        return climbed, judgement.model, -last.value
-    return equal, judgement.model, judgement.cv_score
-
-
-def _count_useful(jury: _l1_path.Jury, best: tuple[int, ...], weights: HostArray) -> int:
-    """Leave features out, smallest weight first, for as long as the score gets no worse."""
-    left = sorted(best, key=lambda j: -weights[j])
-    while len(left) > 1:
-        if jury.cv_score(tuple(sorted(left[:-1]))) > jury.cv_score(best):
-            break
-        left.pop()
-    return len(left)
+    if state.best is not None and len(state.best) == min(k, problem.columns.size):
+        return
+    if state.latest is None:
+        raise KeyboardInterrupt
+    heaviest = problem.columns[np.argsort(-state.latest[problem.columns], kind="stable")]
+    wanted = [*(state.best or ()), *(int(j) for j in heaviest if int(j) not in (state.best or ()))]
+    state.best = tuple(sorted(wanted[:k]))

@@ -1,0 +1,97 @@
+"""From a chosen set to a selection: weights, a count of the useful ones, a ranking."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from l1lsmi.arrays import HostArray
+from l1lsmi.numerics.ascent import ascend, relative_step
+from l1lsmi.strategies._l1_path import Jury
+from l1lsmi.strategies._search import Draw, Problem, SearchState
+from l1lsmi.strategies.selection import Budget, Selection, rank_by_survival
+
+__all__ = ["conclude"]
+
+
+def conclude(problem: Problem, k: int, state: SearchState, jury: Jury, budget: Budget) -> Selection:
+    """Weigh the chosen features, count the useful ones and fill up with constant columns."""
+    assert state.best is not None and state.reason is not None
+    columns = np.array(state.best, dtype=np.intp)
+    weights = np.zeros(problem.n_features)
+    weights[columns], model = _weigh(state, jury, budget)
+    fit = jury.draw().fit(weights[columns], columns, model)
+    support = np.zeros(problem.n_features, dtype=bool)
+    support[columns] = True
+    constant = np.setdiff1d(np.arange(problem.n_features), problem.columns)
+    support[constant[: k - columns.size]] = True
+    return Selection(
+        support=support,
+        weights=weights,
+        ranking=rank_by_survival(support, state.survival()),
+        value=fit.value,
+        cv_score=fit.cv_score,
+        sigma=model.sigma,
+        regularization=model.regularization,
+        radius=float(weights.sum()),
+        n_useful=_count_useful(jury, state.best, weights, budget),
+        path=state.points,
+        n_iter=state.n_iter,
+        stop_reason=state.reason,
+    )
+
+
+def _weigh(state: SearchState, jury: Jury, budget: Budget) -> tuple[HostArray, Any]:
+    """Weights within the set, and the model that goes with them.
+
+    Weights that the search stands by are taken; else the set climbs a little from equal weights,
+    and goes back to them if that does not help.
+    """
+    assert state.best is not None
+    draw, columns = jury.draw(), np.array(state.best)
+    if state.weights is not None and (state.weights[columns] > 0).all():
+        weights = state.weights[columns]
+        return weights, draw.choose_model(weights, columns).model
+    judgement = jury.judge(state.best)
+    equal = np.ones(columns.size)
+    if budget.spent():
+        return equal, judgement.model
+    climbed = _climb(draw, columns, judgement.model, budget)
+    helped = draw.fit(climbed, columns, judgement.model).cv_score
+    if helped < judgement.cv_score - 1e-6 * abs(judgement.cv_score):
+        return climbed, judgement.model
+    return equal, judgement.model
+
+
+def _climb(draw: Draw, columns: HostArray, model: Any, budget: Budget) -> HostArray:
+    def evaluate(weights: HostArray, _: int) -> tuple[float, HostArray]:
+        climb = draw.climb(weights, columns, model)
+        return climb.value, climb.gradient
+
+    def project(weights: HostArray) -> HostArray:
+        return np.asarray(np.maximum(weights, 1e-3 * weights.max()))
+
+    start = np.ones(columns.size)
+    return ascend(start, evaluate, relative_step(0.1), project, max_iter=5, out_of_time=budget.spent).weights
+
+
+def _count_useful(jury: Jury, best: tuple[int, ...], weights: HostArray, budget: Budget) -> int:
+    """Leave features out, least useful first, and see where the score is best.
+
+    Many features are left out several at a time; the walk ends where the score has clearly turned.
+    """
+    columns = np.array(best)
+    slopes = jury.draw().set_slopes(columns, jury.judge(best).model, columns)
+    order = columns[np.lexsort((-slopes, -weights[columns]))]
+    lowest, size_there = jury.judge(best).cv_score, columns.size
+    size = columns.size
+    while size > 1 and not budget.spent():
+        size = min(size - 1, ceil(0.85 * size))
+        score = jury.judge(tuple(sorted(int(j) for j in order[:size]))).cv_score
+        if score <= lowest:
+            lowest, size_there = score, size
+        elif score > lowest + 0.05 * abs(lowest):
+            break
+    return int(size_there)
