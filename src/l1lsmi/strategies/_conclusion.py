@@ -9,7 +9,7 @@ import numpy as np
 
 from l1lsmi.arrays import HostArray
 from l1lsmi.numerics.ascent import ascend, relative_step
-from l1lsmi.strategies._l1_path import Jury
+from l1lsmi.strategies._jury import Jury
 from l1lsmi.strategies._search import Draw, Problem, SearchState
 from l1lsmi.strategies.selection import Budget, Selection, rank_by_survival
 

@@ -61,10 +61,11 @@ def search(
         excess = len(support) - k
         return abs(excess), excess
 
+    def restart(index: int) -> list[Outcome]:
+        return _restart(problem, k, index, settings, budget, state)
+
     state.reason = StopReason.RESTARTS
-    for visited in in_order(
-        lambda i: _restart(problem, k, i, settings, budget, state), settings.n_restarts, n_jobs
-    ):
+    for visited in in_order(restart, settings.n_restarts, n_jobs):
         nearest = min(sizes_first(outcome.support) for outcome in visited)
         equal = [outcome for outcome in visited if sizes_first(outcome.support) == nearest]
         best = equal[0] if len(equal) == 1 else max(equal, key=lambda outcome: set_value(outcome.support))

@@ -15,6 +15,7 @@ from l1lsmi.progress import Progress
 from l1lsmi.rows import Table
 from l1lsmi.strategies import _l1_paper, _l1_path
 from l1lsmi.strategies._conclusion import conclude
+from l1lsmi.strategies._jury import Jury
 from l1lsmi.strategies._search import Problem, SearchState
 from l1lsmi.strategies.selection import Budget, Selection, StopReason
 from l1lsmi.validation import check_all_positive, check_count, check_xy
@@ -208,7 +209,7 @@ class L1Weighting(BaseEstimator):
         k = check_count("k", k, problem.n_features)
         budget = budget or Budget(self.time_limit)
         state = SearchState(problem.n_features)
-        jury = _l1_path.Jury(problem, self.n_judges)
+        jury = Jury(problem, self.n_judges)
         with steady_blas(), Progress(self._n_restarts(), self.verbose) as progress:
             try:
                 self._run(problem, k, budget, state, progress, jury)
@@ -219,7 +220,7 @@ class L1Weighting(BaseEstimator):
                 return conclude(problem, k, state, jury, budget)
 
     def _run(
-        self, problem: Problem, k: int, budget: Budget, state: SearchState, progress: Any, jury: _l1_path.Jury
+        self, problem: Problem, k: int, budget: Budget, state: SearchState, progress: Any, jury: Jury
     ) -> None:
         if k >= problem.columns.size:
             state.best = tuple(int(j) for j in problem.columns)
