@@ -46,7 +46,7 @@ def library_of(x) -> str:
     return type(x).__module__.split(".")[0]
 
 
-def close(a, b, **tolerances):
+def assert_close(a, b, **tolerances):
     np.testing.assert_allclose(to_numpy(a), to_numpy(b), **tolerances)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from l1lsmi.numerics.density_ratio import REGULARIZATIONS, WIDTHS, Model
 from l1lsmi.numerics.least_squares import held_out_scores
-from tests.conftest import TASKS, close, make_draw, problem_data
+from tests.conftest import TASKS, assert_close, make_draw, problem_data
 
 COLUMNS = np.arange(6)
 MODEL = Model(sigma=1.3, regularization=0.02)
@@ -132,7 +132,7 @@ def test_blocks_of_rows_change_nothing(task, monkeypatch):
 def test_all_libraries_agree(task, library):
     weights = np.linspace(0.2, 0.9, 6)
     host, other = make_draw(task), make_draw(task, library)
-    close(
+    assert_close(
         other.climb(weights, COLUMNS, MODEL).gradient,
         host.climb(weights, COLUMNS, MODEL).gradient,
         rtol=1e-9,

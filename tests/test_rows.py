@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from l1lsmi.arrays import to_numpy
 from l1lsmi.numerics.sampling import balanced_centers, stratified_folds
 from l1lsmi.rows import FoldedRows, Table, column_statistics
-from tests.conftest import close, to_library
+from tests.conftest import assert_close, to_library
 
 
 def folded(x, *, max_columns=100, block_rows=2000, n_folds=5, n_centers=13):
@@ -67,7 +67,7 @@ def test_pieces_and_blocks_give_the_same_sums(max_columns, block_rows):
             np.testing.assert_allclose(stacked[i], at_once[j], rtol=1e-12, atol=1e-12)
     slopes = [np.exp(e) for e in cut.exponents(v, columns)]
     expected = whole.pull_back(lambda _: np.exp(at_once), columns)
-    close(cut.pull_back(slopes.__getitem__, columns), expected, rtol=1e-10)
+    assert_close(cut.pull_back(slopes.__getitem__, columns), expected, rtol=1e-10)
 
 
 def test_pull_back_is_the_transpose_of_exponents():
