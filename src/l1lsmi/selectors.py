@@ -52,7 +52,9 @@ class L1LSMI(SelectorMixin, BaseEstimator):
         Restarts at most; None is 8 for "path", which stops as soon as restarts agree, and 20 for
         "paper".
     cv : int or splitter, default=5
-        Number of folds for model selection, or a splitter that tests every row once.
+        Number of folds for model selection, or a splitter that tests every row once, such as
+        PredefinedSplit to keep groups together. A splitter that shuffles needs a random_state of
+        its own.
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" takes labels and up to 20 different whole numbers for classes, all else for a
         quantity; integers with more than 20 different values are taken for a quantity with a
@@ -97,6 +99,11 @@ class L1LSMI(SelectorMixin, BaseEstimator):
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.
+
+    Notes
+    -----
+    Columns are standardised by mean and standard deviation. A single value a hundred deviations out
+    leaves little of the rest of its column: clip or transform such columns first.
 
     See Also
     --------
