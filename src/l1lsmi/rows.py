@@ -20,8 +20,8 @@ from l1lsmi.arrays import Array, HostArray, clip_in_place, gather, like, namespa
 
 __all__ = ["Block", "FoldedRows", "Piece", "Table", "column_statistics", "standardize"]
 
-#: Rows per block: a block of distances to 100 centres then stays in cache.
-BLOCK_ROWS = 2_000
+#: Rows per block: a block of distances to 100 centres then stays in cache, and memory is small.
+BLOCK_ROWS = 500
 #: Half a squared distance at which a Gaussian kernel is exactly 0.
 FAR = 1e200
 

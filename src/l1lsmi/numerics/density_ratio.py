@@ -256,12 +256,15 @@ class DensityRatioDraw:
         exponents = self.rows.exponents(weights, columns)
         median = self.median_distance(weights, columns)
 
-        def at(width: int, start: int = len(REGULARIZATIONS) // 2) -> tuple[float, int, int]:
+        def at(width: int, start: int) -> tuple[float, int, int]:
             sums = self._sums(exponents, WIDTHS[width] * median)
             score, regularization = self._walk_regularizations(sums, start)
             return score, width, regularization
 
-        best = min(at(width) for width in COARSE_WIDTHS)
+        coarse = [at(COARSE_WIDTHS[0], 1)]
+        for width in COARSE_WIDTHS[1:]:
+            coarse.append(at(width, coarse[-1][2]))  # the best regularization changes slowly
+        best = min(coarse)
         score, width, regularization = min([best, *(at(best[1] + side, best[2]) for side in (-1, 1))])
         return Judgement(score, Model(WIDTHS[width] * median, REGULARIZATIONS[regularization]))
 

@@ -14,7 +14,7 @@ Set = tuple[int, ...]
 
 
 def promising_swaps(inside: Set, slopes: HostArray, candidates: HostArray, width: int) -> Iterator[Set]:
-    """Sets one exchange away, the most promising first.
+    """Sets one exchange away that the slopes say are better, the most promising first.
 
     Parameters
     ----------
@@ -28,13 +28,12 @@ def promising_swaps(inside: Set, slopes: HostArray, candidates: HostArray, width
         How many of the least useful present and the most useful absent features to pair.
     """
     present = np.isin(candidates, inside)
-    leave = candidates[present][np.argsort(slopes[present], kind="stable")[:width]]
-    enter = candidates[~present][np.argsort(-slopes[~present], kind="stable")[:width]]
-    pairs = sorted(
-        ((i + j, i, j) for i in range(leave.size) for j in range(enter.size)),
-    )
-    for _, i, j in pairs:
-        yield tuple(sorted((set(inside) - {int(leave[i])}) | {int(enter[j])}))
+    leave = np.flatnonzero(present)[np.argsort(slopes[present], kind="stable")[:width]]
+    enter = np.flatnonzero(~present)[np.argsort(-slopes[~present], kind="stable")[:width]]
+    gains = {(i, j): slopes[j] - slopes[i] for i in leave for j in enter}
+    for i, j in sorted(gains, key=lambda pair: -gains[pair]):
+        if gains[i, j] > 0:
+            yield tuple(sorted((set(inside) - {int(candidates[i])}) | {int(candidates[j])}))
 
 
 def refine_by_swaps(
