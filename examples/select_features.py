@@ -1,6 +1,6 @@
 """Select features of a data set that ships with scikit-learn, and see what they are worth.
 
-Run it as ``make select``, or ``make select DATA=diabetes K=4``.
+Run it as ``make select``, or ``make select DATA=digits K=10``.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def held_out_scores(model, k: int, X, y) -> dict[str, np.ndarray]:
 def main() -> None:
     """Select on all rows and print it, then compare on held-out rows."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", choices=LOADERS, default="breast_cancer")
+    parser.add_argument("--data", choices=LOADERS, default="diabetes")
     parser.add_argument("-k", type=int, default=5, help="number of features (default: 5)")
     options = parser.parse_args()
     bunch = LOADERS[options.data]()

@@ -36,7 +36,7 @@ class L1LSMI(SelectorMixin, BaseEstimator):
 
     Finds the set of exactly k features that together say most about the target: it sees
     interactions (an exclusive or, where no feature says anything alone) and non-linear dependence,
-    and does not pay twice for redundant features. Features are standardised inside; constant
+    and prefers features that add something to redundant ones. Features are standardised inside; constant
     features get weight 0.
 
     Parameters
