@@ -103,7 +103,7 @@ def test_folds_and_centers_are_even(sizes, n_folds, n_centers, seed):
         within = np.bincount(folds[groups == group], minlength=n_folds)
         assert within.max() - within.min() <= 1
 
-    centers = balanced_centers(groups, rng.random(groups.size), n_centers, rng)
+    centers = balanced_centers(groups, n_centers, rng)
     chosen = centers[centers >= 0]
     assert chosen.size == np.unique(chosen).size == max(min(n_centers, groups.size), len(sizes))
     shares = (centers >= 0).sum(axis=1)
@@ -112,13 +112,3 @@ def test_folds_and_centers_are_even(sizes, n_folds, n_centers, seed):
         assert (groups[centers[group, :share]] == group).all()
         # Whoever has fewer than the most has given all its rows, or is one short.
         assert share >= min(shares.max() - 1, sizes[group])
-
-
-def test_distinct_rows_come_first_as_centers():
-    x = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]])[np.repeat(np.arange(4), [40, 3, 2, 1])]
-    table = Table.of(x)
-    prints = table.fingerprints(np.random.default_rng(0))
-    assert np.unique(prints).size == 4
-    for seed in range(20):
-        centers = balanced_centers(np.zeros(46, dtype=int), prints, 4, np.random.default_rng(seed))
-        assert np.unique(x[centers[0]], axis=0).shape == (4, 2)

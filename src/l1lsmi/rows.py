@@ -110,14 +110,6 @@ class Table:
         """Indices of the columns that are not constant."""
         return np.flatnonzero(self.scale > 0)
 
-    def fingerprints(self, rng: np.random.Generator) -> HostArray:
-        """One number per row that equal rows share and, for all practical purposes, no others do."""
-        xp = namespace(self.x)
-        columns, mix = np.arange(self.n_columns), like(rng.normal(size=self.n_columns), self.x)
-        numbers = np.arange(self.n_rows)
-        parts = [xp.sum(self.take(numbers[some], columns) * mix, axis=1) for some in _row_slices(self.x)]
-        return np.concatenate([to_numpy(part) for part in parts])
-
     def take(self, rows: HostArray, columns: HostArray) -> Array:
         """Standardised float64 values of some rows and columns, as a new array."""
         xp = namespace(self.x)

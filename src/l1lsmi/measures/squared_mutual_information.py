@@ -43,8 +43,8 @@ class SquaredMutualInformation(BaseEstimator):
     n_basis : int, default=100
         Number of kernel centres, drawn from the rows.
     centers : {"balanced", "uniform"}, default="balanced"
-        "balanced" draws as evenly over the classes as they allow, and repeated rows only when there
-        are no others left; "uniform" draws from all rows alike, as the paper does.
+        "balanced" draws as evenly over the classes as they allow; "uniform" draws from all rows alike,
+        as the paper does.
     cv : int or splitter, default=5
         Number of folds, stratified for classes; or a splitter whose test parts cover every row once
         (its training parts are not used).
@@ -176,7 +176,6 @@ class SquaredMutualInformation(BaseEstimator):
             n_folds=n_folds,
             fold_of_row=fold_of_row,
             grid=Grid(tuple(self.sigma_factors), tuple(self.sigmas), tuple(self.regularizations)),
-            fingerprints=table.fingerprints(rng),
             target_sigma=1.0
             if target.is_classification
             else self.target_sigma_factor * target.median_distance(rng),
@@ -199,7 +198,6 @@ class SquaredMutualInformationProblem:
     n_folds: int
     fold_of_row: HostArray | None
     grid: Grid
-    fingerprints: HostArray
     target_sigma: float
     seed: int
 
@@ -225,7 +223,7 @@ class SquaredMutualInformationProblem:
         if self.centers == "uniform":
             centers = uniform_centers(self.target.codes, self.n_basis, rng)
         else:
-            centers = balanced_centers(self.target.codes, self.fingerprints, self.n_basis, rng)
+            centers = balanced_centers(self.target.codes, self.n_basis, rng)
         return DensityRatioDraw(
             self.table,
             self.target,

@@ -32,19 +32,12 @@ def stratified_folds(group_of_row: HostArray, n_folds: int, rng: np.random.Gener
     return fold_of_row
 
 
-def balanced_centers(
-    group_of_row: HostArray, fingerprints: HostArray, n_centers: int, rng: np.random.Generator
-) -> HostArray:
+def balanced_centers(group_of_row: HostArray, n_centers: int, rng: np.random.Generator) -> HostArray:
     """Draw kernel centres without overlap, the same number in every group as far as it has rows.
-
-    A second centre at the same place adds nothing, so repeated rows are drawn only when no others
-    are left: with few distinct rows, as from yes-no features, every one of them gets a centre.
 
     Parameters
     ----------
     group_of_row : numpy.ndarray of int, shape (n,)
-    fingerprints : numpy.ndarray of float, shape (n,)
-        Equal for equal rows.
     n_centers : int
         Total over the groups; every group gets at least one.
     rng : numpy.random.Generator
@@ -58,10 +51,7 @@ def balanced_centers(
     shares = _even_shares(sizes, max(min(n_centers, group_of_row.size), sizes.size))
     centers = np.full((sizes.size, shares.max()), -1)
     for group, share in enumerate(shares):
-        members = rng.permutation(np.flatnonzero(group_of_row == group))
-        first = np.zeros(members.size, dtype=bool)
-        first[np.unique(fingerprints[members], return_index=True)[1]] = True
-        centers[group, :share] = np.concatenate([members[first], members[~first]])[:share]
+        centers[group, :share] = rng.permutation(np.flatnonzero(group_of_row == group))[:share]
     return centers
 
 
