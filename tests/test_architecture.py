@@ -22,8 +22,10 @@ ALLOWED = {
     "validation": GROUND | {"numerics"},
     "measures": GROUND | {"numerics", "validation"},
     "strategies": GROUND | {"numerics", "validation", "progress"},
+    "base": GROUND | {"numerics", "validation"},
+    "baselines": GROUND | {"numerics", "validation", "base"},
     "datasets": GROUND,
-    "selectors": GROUND | {"numerics", "validation", "measures", "strategies"},
+    "selectors": GROUND | {"numerics", "validation", "base", "measures", "strategies"},
     "__init__": {"selectors"},
 }
 # Rooms in which the numerics are kept free of scikit-learn.

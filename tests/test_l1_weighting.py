@@ -17,9 +17,10 @@ from l1lsmi.datasets.toys import TRUE_FEATURES
 from l1lsmi.measures import SquaredMutualInformation
 from l1lsmi.numerics.ascent import ascend, diminishing_step, relative_step
 from l1lsmi.numerics.radius_search import double_then_halve, shrink
+from l1lsmi.numerics.ranking import rank
 from l1lsmi.numerics.swaps import promising_swaps, refine_by_swaps
 from l1lsmi.strategies import L1Weighting, _conclusion, _l1_paper
-from l1lsmi.strategies.selection import StopReason, rank_by_survival
+from l1lsmi.strategies.selection import StopReason
 
 
 def toy(name, seed, n=400):
@@ -100,7 +101,7 @@ def test_swaps_reach_the_best_set_of_an_additive_score():
 
 def test_ranking_follows_survival():
     support = np.array([False, True, False, False])
-    assert rank_by_survival(support, np.array([1.0, 3.0, 2.0, 0.5])).tolist() == [3, 1, 2, 4]
+    assert rank(support, np.array([1.0, 3.0, 2.0, 0.5])).tolist() == [3, 1, 2, 4]
 
 
 # -- the paper's artificial problems ----------------------------------------------------------

@@ -6,24 +6,30 @@ Which parts make which method: `L1Weighting` x `SquaredMutualInformation` is l1-
 from __future__ import annotations
 
 import warnings
-from numbers import Integral
+from dataclasses import fields
 from typing import Any, ClassVar
 
-import numpy as np
-from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils._param_validation import Interval, RealNotInt
-from sklearn.utils.validation import check_is_fitted
 
-from l1lsmi.arrays import HostArray, is_foreign, like, namespace
+from l1lsmi.base import Selector
 from l1lsmi.measures import SquaredMutualInformation
 from l1lsmi.rows import Table
-from l1lsmi.strategies import L1Weighting
-from l1lsmi.strategies.selection import Budget, StopReason
-from l1lsmi.validation import check_share, check_xy
+from l1lsmi.strategies import L1Weighting, Selection
+from l1lsmi.strategies.selection import StopReason
 
 __all__ = ["L1LSMI"]
+
+
+def learned_from(selection: Selection) -> dict[str, Any]:
+    """Everything that a selection holds, by name."""
+    learned = {field.name: getattr(selection, field.name) for field in fields(selection)}
+    return {**learned, "path": list(selection.path)}
+
+
+def warn_of_early_stop(stop_reason: str) -> None:
+    """Warn where the search ended before it was done."""
+    if stop_reason in (StopReason.TIME_LIMIT, StopReason.INTERRUPTED):
+        warnings.warn(stop_reason, ConvergenceWarning, stacklevel=4)
 
 
 def _pick(part: Any, *names: str) -> dict[str, list[Any]]:
@@ -31,7 +37,7 @@ def _pick(part: Any, *names: str) -> dict[str, list[Any]]:
     return {name: part._parameter_constraints[name] for name in names}
 
 
-class L1LSMI(SelectorMixin, BaseEstimator):
+class L1LSMI(Selector):
     """Select features by l1-penalised squared-loss mutual information.
 
     Finds the set of exactly k features that together say most about the target: it sees
@@ -124,11 +130,7 @@ class L1LSMI(SelectorMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_features_to_select": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(RealNotInt, 0, 1, closed="neither"),
-            None,
-        ],
+        **Selector._parameter_constraints,
         "random_state": ["random_state"],
         **_pick(SquaredMutualInformation, "n_basis", "cv", "task"),
         **_pick(L1Weighting, "algorithm", "n_restarts", "max_iter", "time_limit", "n_jobs", "verbose"),
@@ -161,25 +163,7 @@ class L1LSMI(SelectorMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> L1LSMI:
-        """Select features of X that say most about y.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            NumPy, pandas, polars, or any array API library such as torch.
-        y : array-like of shape (n_samples,)
-
-        Returns
-        -------
-        self : L1LSMI
-        """
-        self._validate_params()
-        budget = Budget(self.time_limit)
-        # A copy is told about the features first: nothing is kept of a fit that fails.
-        checked = clone(self)
-        X, target = check_xy(X, y, self.task, checked)
-        k = check_share("n_features_to_select", self.n_features_to_select, X.shape[1])
+    def _learn(self, table: Table, target: Any, k: int) -> dict[str, Any]:
         measure = SquaredMutualInformation(
             n_basis=self.n_basis,
             centers="uniform" if self.algorithm == "paper" else "balanced",
@@ -194,57 +178,9 @@ class L1LSMI(SelectorMixin, BaseEstimator):
             n_jobs=self.n_jobs,
             verbose=self.verbose,
         )
-        problem = measure.bind(Table.of(X), target, self.random_state)
-        selection = strategy.search(problem, k, budget)
-        self.n_features_in_ = checked.n_features_in_
-        if hasattr(checked, "feature_names_in_"):
-            self.feature_names_in_ = checked.feature_names_in_
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        self.support_ = selection.support
-        self.weights_ = selection.weights
-        self.ranking_ = selection.ranking
-        self.smi_ = selection.value
-        self.cv_score_ = selection.cv_score
-        self.sigma_ = selection.sigma
-        self.regularization_ = selection.regularization
-        self.radius_ = selection.radius
-        self.path_ = list(selection.path)
-        self.n_useful_features_ = selection.n_useful
-        self.n_iter_ = selection.n_iter
-        self.stop_reason_ = selection.stop_reason
-        if self.stop_reason_ in (StopReason.TIME_LIMIT, StopReason.INTERRUPTED):
-            warnings.warn(self.stop_reason_, ConvergenceWarning, stacklevel=2)
-        return self
+        selection = strategy.search(measure.bind(table, target, self.random_state), k)
+        learned = learned_from(selection)
+        return {"smi": learned.pop("score"), **learned}
 
-    def transform(self, X: Any) -> Any:
-        """Keep the selected features of X.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        X_selected : array of shape (n_samples, n_selected)
-        """
-        if not is_foreign(X):
-            return super().transform(X)
-        check_is_fitted(self)
-        if X.ndim != 2:
-            raise ValueError(f"Expected 2D array, got X with shape {tuple(X.shape)}: one row per sample.")
-        if X.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has shape {tuple(X.shape)}, but L1LSMI is expecting {self.n_features_in_} "
-                "features as input."
-            )
-        return namespace(X).take(X, like(np.flatnonzero(self.support_), X), axis=1)
-
-    def _get_support_mask(self) -> HostArray:
-        check_is_fitted(self, "support_")
-        return self.support_
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
+    def _after_fit(self) -> None:
+        warn_of_early_stop(self.stop_reason_)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from l1lsmi.arrays import Array, HostArray, dense_values, is_foreign, namespace, to_numpy
 from l1lsmi.numerics.target import Target
-from l1lsmi.rows import column_statistics
+from l1lsmi.rows import Table, column_statistics
 
 __all__ = [
     "TASKS",
@@ -26,6 +26,7 @@ __all__ = [
     "check_pairs",
     "check_share",
     "check_target",
+    "check_varying",
     "check_xy",
     "seed_of",
 ]
@@ -151,6 +152,14 @@ def check_features(X: Any, estimator: Any = None) -> Array:
         what = "NaN" if np.isnan(checked[row, column]) else "infinity"
         raise _not_finite(what, row, _label(names, column))
     return checked
+
+
+def check_varying(table: Table) -> None:
+    """Check that there is a feature to select."""
+    if table.varying.size == 0:
+        raise ValueError(
+            f"X has only constant columns ({table.n_columns} of them): there is nothing to select from."
+        )
 
 
 def _check_foreign(X: Array, estimator: Any) -> Array:

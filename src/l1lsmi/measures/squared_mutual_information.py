@@ -17,7 +17,15 @@ from l1lsmi.numerics.density_ratio import DensityRatioDraw, Fit, Grid, Model
 from l1lsmi.numerics.sampling import balanced_centers, uniform_centers
 from l1lsmi.numerics.target import Target
 from l1lsmi.rows import Table, standardize
-from l1lsmi.validation import TASKS, check_all_positive, check_folds, check_pairs, check_xy, seed_of
+from l1lsmi.validation import (
+    TASKS,
+    check_all_positive,
+    check_folds,
+    check_pairs,
+    check_varying,
+    check_xy,
+    seed_of,
+)
 
 __all__ = ["SquaredMutualInformation", "SquaredMutualInformationEstimate"]
 
@@ -161,10 +169,7 @@ class SquaredMutualInformation(BaseEstimator):
         self._validate_params()
         for name in ("sigma_factors", "sigmas", "regularizations"):
             check_all_positive(self, name)
-        if table.varying.size == 0:
-            raise ValueError(
-                f"X has only constant columns ({table.n_columns} of them): there is nothing to select from."
-            )
+        check_varying(table)
         seed = seed_of(random_state)
         rng = np.random.default_rng(seed)
         fold_of_row, n_folds = check_folds(self.cv, table.n_rows, target)

@@ -4,6 +4,6 @@ A strategy is handed a measure bound to data and says what it needs of it; it kn
 """
 
 from l1lsmi.strategies.l1_weighting import L1Weighting
-from l1lsmi.strategies.selection import Selection
+from l1lsmi.strategies.selection import Selection, WeightedSelection
 
-__all__ = ["L1Weighting", "Selection"]
+__all__ = ["L1Weighting", "Selection", "WeightedSelection"]

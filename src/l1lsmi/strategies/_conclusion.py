@@ -9,14 +9,15 @@ import numpy as np
 
 from l1lsmi.arrays import HostArray
 from l1lsmi.numerics.ascent import ascend, relative_step
+from l1lsmi.numerics.ranking import rank
 from l1lsmi.strategies._jury import Jury
 from l1lsmi.strategies._search import Draw, Problem, SearchState
-from l1lsmi.strategies.selection import Budget, Selection, rank_by_survival
+from l1lsmi.strategies.selection import Budget, WeightedSelection
 
 __all__ = ["conclude"]
 
 
-def conclude(problem: Problem, k: int, state: SearchState, jury: Jury, budget: Budget) -> Selection:
+def conclude(problem: Problem, k: int, state: SearchState, jury: Jury, budget: Budget) -> WeightedSelection:
     """Weigh the chosen features, count the useful ones and fill up with constant columns."""
     assert state.best is not None and state.reason is not None
     columns = np.array(state.best, dtype=np.intp)
@@ -27,16 +28,16 @@ def conclude(problem: Problem, k: int, state: SearchState, jury: Jury, budget: B
     support[columns] = True
     constant = np.setdiff1d(np.arange(problem.n_features), problem.columns)
     support[constant[: k - columns.size]] = True
-    return Selection(
+    return WeightedSelection(
         support=support,
         weights=weights,
-        ranking=rank_by_survival(support, state.survival()),
-        value=fit.value,
+        ranking=rank(support, state.survival()),
+        score=fit.value,
         cv_score=fit.cv_score,
         sigma=model.sigma,
         regularization=model.regularization,
         radius=float(weights.sum()),
-        n_useful=_count_useful(jury, state.best, weights, budget),
+        n_useful_features=_count_useful(jury, state.best, weights, budget),
         path=state.points,
         n_iter=state.n_iter,
         stop_reason=state.reason,

@@ -17,7 +17,7 @@ from l1lsmi.strategies import _l1_paper, _l1_path
 from l1lsmi.strategies._conclusion import conclude
 from l1lsmi.strategies._jury import Jury
 from l1lsmi.strategies._search import Problem, SearchState
-from l1lsmi.strategies.selection import Budget, Selection, StopReason
+from l1lsmi.strategies.selection import Budget, StopReason, WeightedSelection
 from l1lsmi.validation import check_all_positive, check_count, check_xy
 
 __all__ = ["L1Weighting"]
@@ -165,7 +165,7 @@ class L1Weighting(BaseEstimator):
         self.model_selection_every = model_selection_every
         self.zero = zero
 
-    def select(self, measure: Any, X: Any, y: Any, k: int, *, random_state: Any = None) -> Selection:
+    def select(self, measure: Any, X: Any, y: Any, k: int, *, random_state: Any = None) -> WeightedSelection:
         """Choose ``k`` features of X.
 
         Parameters
@@ -180,7 +180,7 @@ class L1Weighting(BaseEstimator):
 
         Returns
         -------
-        selection : Selection
+        selection : WeightedSelection
         """
         self._validate_params()
         measure._validate_params()
@@ -188,7 +188,7 @@ class L1Weighting(BaseEstimator):
         random_state = measure.random_state if random_state is None else random_state
         return self.search(measure.bind(Table.of(X), target, random_state), k)
 
-    def search(self, problem: Problem, k: int, budget: Budget | None = None) -> Selection:
+    def search(self, problem: Problem, k: int, budget: Budget | None = None) -> WeightedSelection:
         """Choose ``k`` features of a measure that is bound to data.
 
         Parameters
@@ -202,7 +202,7 @@ class L1Weighting(BaseEstimator):
 
         Returns
         -------
-        selection : Selection
+        selection : WeightedSelection
         """
         self._validate_params()
         check_all_positive(self, "narrowness")

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-
-import numpy as np
+from typing import Any
 
 from l1lsmi.arrays import HostArray
-from l1lsmi.numerics.radius_search import PathPoint
 
-__all__ = ["Budget", "Selection", "StopReason", "rank_by_survival"]
+__all__ = ["Budget", "Selection", "StopReason", "WeightedSelection"]
 
 
 class StopReason:
@@ -52,45 +50,48 @@ class Selection:
     Attributes
     ----------
     support : numpy.ndarray of bool, shape (m,)
-    weights : numpy.ndarray of float, shape (m,)
-        Zero outside the support.
     ranking : numpy.ndarray of int, shape (m,)
-        1 for chosen features, then 2, 3, ... for those that held out longest.
-    value : float
-        Estimate of the measure for the weighted features.
-    cv_score : float
-        Cross-validation score, lower is better.
-    sigma, regularization : float
-        The model behind the two numbers above.
-    radius : float
-        Sum of the weights.
-    n_useful : int
-        How many of the chosen features earn their place; fewer than k where the data cannot give k.
-    path : tuple of PathPoint
-        Every radius visited.
-    n_iter : int
-        Ascent steps taken.
+        1 for chosen features, then 2, 3, ... for the others, the most promising first.
+    score : float
+        What the measure says of the chosen set.
+    path : tuple
+        The stations of the search, in order.
     stop_reason : str
     """
 
     support: HostArray
-    weights: HostArray
     ranking: HostArray
-    value: float
+    score: float
+    path: tuple[Any, ...]
+    stop_reason: str
+
+
+@dataclass(frozen=True)
+class WeightedSelection(Selection):
+    """A set of features with weights.
+
+    The score is that of the weighted features; stations of the path are the radii visited.
+
+    Attributes
+    ----------
+    weights : numpy.ndarray of float, shape (m,)
+        Zero outside the support.
+    cv_score : float
+        Cross-validation score, lower is better.
+    sigma, regularization : float
+        The model behind the two scores.
+    radius : float
+        Sum of the weights.
+    n_useful_features : int
+        How many of the chosen features earn their place; fewer than k where the data cannot give k.
+    n_iter : int
+        Ascent steps taken.
+    """
+
+    weights: HostArray
     cv_score: float
     sigma: float
     regularization: float
     radius: float
-    n_useful: int
-    path: tuple[PathPoint, ...]
+    n_useful_features: int
     n_iter: int
-    stop_reason: str
-
-
-def rank_by_survival(support: HostArray, survival: HostArray) -> HostArray:
-    """Rank chosen features 1 and the others from 2 on by how long they held out."""
-    ranking = np.ones(support.size, dtype=np.intp)
-    others = np.flatnonzero(~support)
-    others = others[np.argsort(-survival[others], kind="stable")]
-    ranking[others] = np.arange(2, others.size + 2)
-    return ranking

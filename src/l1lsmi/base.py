@@ -1,0 +1,118 @@
+"""What every selector shares: checks before, learned attributes after, and the scikit-learn contract."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils._param_validation import Interval, RealNotInt
+from sklearn.utils.validation import check_is_fitted
+
+from l1lsmi.arrays import HostArray, is_foreign, like, namespace
+from l1lsmi.numerics.target import Target
+from l1lsmi.rows import Table
+from l1lsmi.validation import check_features, check_share, check_varying, check_xy
+
+__all__ = ["Selector"]
+
+
+class Selector(SelectorMixin, BaseEstimator):
+    """Base of all selectors: a subclass says in `_learn` what it makes of checked data.
+
+    Nothing is kept of a fit that fails, and arrays stay in their library and on their device.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_features_to_select": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="neither"),
+            None,
+        ],
+    }
+    n_features_to_select: int | float | None
+    support_: HostArray
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Select features of X that say most about y.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            NumPy, pandas, polars, or any array API library such as torch.
+        y : array-like of shape (n_samples,)
+            What is to be predicted.
+
+        Returns
+        -------
+        self : object
+        """
+        self._validate_params()
+        # A copy is told about the features first: nothing is kept of a fit that fails.
+        checked = clone(self)
+        target: Target | None = None
+        if self._uses_target():
+            X, target = check_xy(X, y, self._task(), checked)
+        else:
+            X = check_features(X, checked)
+        k = check_share("n_features_to_select", self.n_features_to_select, X.shape[1])
+        table = Table.of(X)
+        check_varying(table)
+        learned = self._learn(table, target, k)
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            delattr(self, name)
+        self.n_features_in_ = checked.n_features_in_
+        if hasattr(checked, "feature_names_in_"):
+            self.feature_names_in_ = checked.feature_names_in_
+        for name, value in learned.items():
+            setattr(self, f"{name}_", value)
+        self._after_fit()
+        return self
+
+    def _uses_target(self) -> bool:
+        return True
+
+    def _task(self) -> str:
+        return str(getattr(self, "task", "auto"))
+
+    def _learn(self, table: Table, target: Any, k: int) -> Mapping[str, Any]:
+        """Learned attributes by name, without the trailing underscore; ``support`` among them."""
+        raise NotImplementedError
+
+    def _after_fit(self) -> None:
+        """Say what has to be said once everything is stored."""
+
+    def transform(self, X: Any) -> Any:
+        """Keep the selected features of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        X_selected : array of shape (n_samples, n_selected)
+        """
+        if not is_foreign(X):
+            return super().transform(X)
+        check_is_fitted(self)
+        if X.ndim != 2:
+            raise ValueError(f"Expected 2D array, got X with shape {tuple(X.shape)}: one row per sample.")
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has shape {tuple(X.shape)}, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+        return namespace(X).take(X, like(np.flatnonzero(self.support_), X), axis=1)
+
+    def _get_support_mask(self) -> HostArray:
+        check_is_fitted(self, "support_")
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self._uses_target()
+        return tags

@@ -1,0 +1,36 @@
+"""From scores to a set of features and a ranking."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from l1lsmi.arrays import HostArray
+
+__all__ = ["best_first", "rank", "spread", "take_best"]
+
+
+def best_first(scores: HostArray) -> HostArray:
+    """Positions by falling score; of equal scores the first comes first."""
+    return np.argsort(-scores, kind="stable")
+
+
+def spread(scores: HostArray, columns: HostArray, n_features: int, rest: float = -np.inf) -> HostArray:
+    """Scores of some columns among those of all features; the others get ``rest``."""
+    everywhere = np.full(n_features, rest)
+    everywhere[columns] = scores
+    return everywhere
+
+
+def take_best(scores: HostArray, k: int) -> HostArray:
+    """Mark the ``k`` features with the highest scores."""
+    support = np.zeros(scores.size, dtype=bool)
+    support[best_first(scores)[:k]] = True
+    return support
+
+
+def rank(support: HostArray, scores: HostArray) -> HostArray:
+    """Rank chosen features 1 and the others from 2 on by falling score."""
+    ranking = np.ones(support.size, dtype=np.intp)
+    others = np.flatnonzero(~support)
+    ranking[others[best_first(scores[others])]] = np.arange(2, others.size + 2)
+    return ranking
