@@ -14,7 +14,8 @@ from scipy.linalg import lapack
 
 from l1lsmi.arrays import steady_blas
 from l1lsmi.measures import SquaredMutualInformation
-from l1lsmi.numerics.density_ratio import DensityRatioDraw, Model
+from l1lsmi.numerics.least_squares_ratio import LeastSquaresDraw
+from l1lsmi.numerics.model import Model
 from l1lsmi.numerics.target import Target
 from l1lsmi.rows import Table
 from machine import describe
@@ -107,7 +108,7 @@ class Yardstick:
                 self.solve(1)
 
 
-def draw_for(n: int, b: int, groups: int) -> DensityRatioDraw:
+def draw_for(n: int, b: int, groups: int) -> LeastSquaresDraw:
     """A problem of the given size; one group means regression."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=(n, N_FEATURES))

@@ -9,7 +9,7 @@ import pytest
 
 from l1lsmi.arrays import to_numpy
 from l1lsmi.measures import SquaredMutualInformation
-from l1lsmi.numerics.density_ratio import DensityRatioDraw
+from l1lsmi.numerics.least_squares_ratio import LeastSquaresDraw
 from l1lsmi.rows import Table
 from l1lsmi.validation import check_target
 
@@ -36,7 +36,7 @@ def problem_data(task: str, n: int = 203, m: int = 6, seed: int = 0):
     return X, y
 
 
-def make_draw(task: str, library=np, n_basis: int = 41, seed: int = 0, **data) -> DensityRatioDraw:
+def make_draw(task: str, library=np, n_basis: int = 41, seed: int = 0, **data) -> LeastSquaresDraw:
     X, y = problem_data(task, **data)
     measure = SquaredMutualInformation(n_basis=n_basis)
     return measure.bind(Table.of(to_library(X, library)), check_target(y, task), seed).draw(0)

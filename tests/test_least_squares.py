@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from l1lsmi.numerics.density_ratio import REGULARIZATIONS, WIDTHS, Model
+from l1lsmi.numerics.density_ratio import WIDTHS
 from l1lsmi.numerics.least_squares import held_out_scores
+from l1lsmi.numerics.least_squares_ratio import REGULARIZATIONS
+from l1lsmi.numerics.model import Model
 from tests.conftest import TASKS, assert_close, make_draw, problem_data
 
 COLUMNS = np.arange(6)

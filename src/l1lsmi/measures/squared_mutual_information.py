@@ -13,7 +13,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from l1lsmi.arrays import Array, HostArray, is_foreign, steady_blas, to_numpy
-from l1lsmi.numerics.density_ratio import DensityRatioDraw, Fit, Grid, Model
+from l1lsmi.numerics.least_squares_ratio import LeastSquaresDraw
+from l1lsmi.numerics.model import Fit, Grid, Model
 from l1lsmi.numerics.sampling import balanced_centers, uniform_centers
 from l1lsmi.numerics.target import Target
 from l1lsmi.rows import Table, standardize
@@ -222,14 +223,14 @@ class SquaredMutualInformationProblem:
         """A generator of its own for every key."""
         return np.random.default_rng((self.seed, *key))
 
-    def draw(self, *key: int) -> DensityRatioDraw:
+    def draw(self, *key: int) -> LeastSquaresDraw:
         """Centres and folds that depend on the key alone."""
         rng = self.rng(0, *key)
         if self.centers == "uniform":
             centers = uniform_centers(self.target.codes, self.n_basis, rng)
         else:
             centers = balanced_centers(self.target.codes, self.n_basis, rng)
-        return DensityRatioDraw(
+        return LeastSquaresDraw(
             self.table,
             self.target,
             centers=centers,
@@ -304,7 +305,7 @@ class SquaredMutualInformationEstimate:
 
 def _estimate_of(
     problem: SquaredMutualInformationProblem,
-    draw: DensityRatioDraw,
+    draw: LeastSquaresDraw,
     model: Model,
     fit: Fit,
 ) -> SquaredMutualInformationEstimate:
