@@ -19,7 +19,7 @@ from l1lsmi.numerics.ascent import ascend, diminishing_step, relative_step
 from l1lsmi.numerics.radius_search import double_then_halve, shrink
 from l1lsmi.numerics.ranking import rank
 from l1lsmi.numerics.swaps import promising_swaps, refine_by_swaps
-from l1lsmi.strategies import L1Weighting, _conclusion, _l1_paper
+from l1lsmi.strategies import L1Weighting, _conclusion, _l1_paper, _l1_path
 from l1lsmi.strategies.selection import StopReason
 
 
@@ -274,11 +274,19 @@ def test_time_limit_returns_the_best_so_far(algorithm):
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
 @pytest.mark.parametrize("algorithm", ["path", "paper"])
-def test_interruption_returns_the_best_so_far(algorithm, n_jobs):
+def test_interruption_returns_the_best_so_far(algorithm, n_jobs, monkeypatch):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(3000, 80)), rng.normal(size=3000)
-    timer = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    module = {"path": _l1_path, "paper": _l1_paper}[algorithm]
+    point = module.PathPoint
+
+    def first_point(*args):
+        if not timer.is_alive() and not timer.finished.is_set():
+            timer.start()
+        return point(*args)
+
+    monkeypatch.setattr(module, "PathPoint", first_point)
     selector = L1LSMI(5, algorithm=algorithm, n_restarts=1000, random_state=0, n_jobs=n_jobs)
     with pytest.warns(UserWarning, match="interrupted"):
         selector.fit(X, y)

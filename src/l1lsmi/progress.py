@@ -11,17 +11,20 @@ __all__ = ["Progress"]
 
 
 class Progress:
-    """Counts restarts and shows the best score and the time that is left.
+    """Counts stations of a search and shows the best score and the time that is left.
 
     Parameters
     ----------
     total : int
-        Number of restarts at most.
+        Number of stations at most.
     verbose : int
         0 shows nothing.
+    station : str
+        What is counted.
     """
 
-    def __init__(self, total: int, verbose: int) -> None:
+    def __init__(self, total: int, verbose: int, station: str = "restart") -> None:
+        self.station = station
         self.total = total
         self.done = 0
         self.started = time.monotonic()
@@ -34,7 +37,7 @@ class Progress:
             self._bar = _rich_bar()
         if self._bar is not None:
             self._bar.start()
-            self._task = self._bar.add_task("selecting", total=self.total, best="", radii=0)
+            self._task = self._bar.add_task("selecting", total=self.total, best="", detail="")
         return self
 
     def __exit__(
@@ -43,16 +46,16 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
 
-    def advance(self, best: float, n_radii: int) -> None:
-        """One more restart is done; ``best`` is the best score so far, higher is better."""
+    def advance(self, best: float, detail: str = "") -> None:
+        """One more station is done; ``best`` is the best score so far, higher is better."""
         self.done += 1
         if self._bar is not None:
-            self._bar.update(self._task, advance=1, best=f"best {best:.4f}", radii=n_radii)
+            self._bar.update(self._task, advance=1, best=f"best {best:.4f}", detail=detail)
         elif self._verbose:
             left = (time.monotonic() - self.started) / self.done * (self.total - self.done)
             print(
-                f"restart {self.done} of at most {self.total}, {n_radii} radii, best {best:.4f}, "
-                f"at most {left:.0f} s left",
+                f"{self.station} {self.done} of at most {self.total}, {detail}{', ' if detail else ''}"
+                f"best {best:.4f}, at most {left:.0f} s left",
                 file=sys.stderr,
                 flush=True,
             )
@@ -69,7 +72,7 @@ def _rich_bar() -> Any:
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[radii]} radii"),
+        TextColumn("{task.fields[detail]}"),
         TextColumn("{task.fields[best]}"),
         TimeRemainingColumn(),
         console=Console(stderr=True),

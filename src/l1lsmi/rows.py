@@ -222,6 +222,31 @@ class FoldedRows:
             self._exponents[i] = clip_in_place(self._exponents[i], 0.0)
         return self._exponents
 
+    def moved_exponents(
+        self, columns: HostArray, others: HostArray, sign: float, scale: float
+    ) -> Iterator[list[Array]]:
+        r"""Exponents of sets one column away from ``columns``, all weights alike.
+
+        For every other column j in turn, the exponents of the set with it (sign 1) or without it
+        (sign -1), times ``scale``, block by block: :math:`e_{il} \mp \frac12 (x_{ij} - c_{lj})^2`. Distances
+        within the set are worked out once; a neighbour costs one update of them.
+        """
+        base = [e * 1.0 for e in self.exponents(np.full(columns.size, scale), columns)]
+        per_piece = max(1, self.max_columns)
+        for start in range(0, others.size, per_piece):
+            some = others[start : start + per_piece]
+            at_rows = [self.table.take(np.maximum(b.rows.ravel(), 0), some) for b in self.blocks]
+            at_centers = self.table.take(np.maximum(self.centers, 0), some)
+            for j in range(some.size):
+                moved = []
+                for within, values in zip(base, at_rows, strict=True):
+                    gaps = values[:, j][:, None] - at_centers[:, j][None, :]
+                    gaps *= gaps
+                    gaps *= -0.5 * sign * scale
+                    gaps += within
+                    moved.append(clip_in_place(gaps, 0.0) if sign < 0 else gaps)
+                yield moved
+
     def _right_side(self, center: Piece, v: Array, first: bool) -> Array:
         xp = namespace(v)
         center_term = -0.5 * (center.squares @ v)

@@ -1,6 +1,12 @@
 """The scikit-learn estimators: validate, hand over, store what was learned.
 
-Which parts make which method: `L1Weighting` x `SquaredMutualInformation` is l1-LSMI (`L1LSMI`).
+Which parts make which method: `FeatureSelector` takes any measure and any strategy that fit together.
+Those with a name of their own are
+
+- `L1Weighting` x `SquaredMutualInformation`: l1-LSMI (`L1LSMI`);
+- `L1Weighting` x `HSIC`: l1-HSIC (`L1HSIC`);
+- `Ranking` x `Pearson`: correlation ranking (PC);
+- `Forward` or `Backward` x `HSIC` or `SquaredMutualInformation`: F-HSIC, B-HSIC, F-LSMI, B-LSMI.
 """
 
 from __future__ import annotations
@@ -12,24 +18,13 @@ from typing import Any, ClassVar
 from sklearn.exceptions import ConvergenceWarning
 
 from l1lsmi.base import Selector
-from l1lsmi.measures import SquaredMutualInformation
+from l1lsmi.measures import HSIC, Measure, SquaredMutualInformation
 from l1lsmi.rows import Table
-from l1lsmi.strategies import L1Weighting, Selection
+from l1lsmi.strategies import L1Weighting, Selection, Strategy
 from l1lsmi.strategies.selection import StopReason
+from l1lsmi.validation import check_needs
 
-__all__ = ["L1LSMI"]
-
-
-def learned_from(selection: Selection) -> dict[str, Any]:
-    """Everything that a selection holds, by name."""
-    learned = {field.name: getattr(selection, field.name) for field in fields(selection)}
-    return {**learned, "path": list(selection.path)}
-
-
-def warn_of_early_stop(stop_reason: str) -> None:
-    """Warn where the search ended before it was done."""
-    if stop_reason in (StopReason.TIME_LIMIT, StopReason.INTERRUPTED):
-        warnings.warn(stop_reason, ConvergenceWarning, stacklevel=4)
+__all__ = ["FeatureSelector", "L1HSIC", "L1LSMI"]
 
 
 def _pick(part: Any, *names: str) -> dict[str, list[Any]]:
@@ -37,7 +32,127 @@ def _pick(part: Any, *names: str) -> dict[str, list[Any]]:
     return {name: part._parameter_constraints[name] for name in names}
 
 
-class L1LSMI(Selector):
+class _PartsSelector(Selector):
+    """A selector made of a measure and a strategy."""
+
+    stop_reason_: str
+
+    def _search(
+        self, measure: Measure, strategy: Strategy, table: Table, target: Any, k: int, random_state: Any
+    ) -> dict[str, Any]:
+        """Everything that the strategy finds, by name."""
+        problem = measure.bind(table, target, random_state)
+        check_needs(strategy, measure, problem)
+        selection: Selection = strategy.search(problem, k)
+        learned = {field.name: getattr(selection, field.name) for field in fields(selection)}
+        return {**learned, "path": list(selection.path)}
+
+    def _after_fit(self) -> None:
+        if self.stop_reason_ in (StopReason.TIME_LIMIT, StopReason.INTERRUPTED):
+            warnings.warn(self.stop_reason_, ConvergenceWarning, stacklevel=3)
+
+
+class FeatureSelector(_PartsSelector):
+    """Select features by any measure and any strategy that fit together.
+
+    Parameters
+    ----------
+    measure : Measure or None, default=None
+        How much a set of features says about the target: `Pearson`, `HSIC`, `MutualInformation`,
+        `SquaredMutualInformation` (which is what None stands for), or one of your own.
+    strategy : Strategy or None, default=None
+        How to search for the best set: `Ranking`, `Forward`, `Backward`, `Exhaustive`, `L1Weighting`
+        (which is what None stands for), or one of your own.
+    n_features_to_select : int, float or None, default=None
+        Number of features, or their share strictly between 0 and 1; None selects half.
+    random_state : int, RandomState instance or None, default=None
+        Draws whatever the parts draw at random; None takes that of the measure.
+
+    Attributes
+    ----------
+    support_ : ndarray of bool, shape (n_features_in_,)
+        The selected features.
+    ranking_ : ndarray of int, shape (n_features_in_,)
+        1 for selected features; 2, 3, ... for the others, the most promising first.
+    score_ : float
+        What the measure says of the selected set; the mean over its features with `Ranking`, the
+        score of the weighted features with `L1Weighting`.
+    path_ : list
+        Stations of the search: every set of a forward, backward or exhaustive search with its score
+        (`Step`), every radius of a weighting.
+    stop_reason_ : str
+        Why the search ended, in a sentence.
+    scores_ : ndarray of float, shape (n_features_in_,)
+        With `Ranking`: what every feature says by itself.
+    weights_, cv_score_, sigma_, regularization_, radius_, n_useful_features_, n_iter_
+        With `L1Weighting`: see `L1LSMI`.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has column names.
+
+    See Also
+    --------
+    L1LSMI : Weighting with squared-loss mutual information, the method to begin with.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from l1lsmi import FeatureSelector
+    >>> from l1lsmi.measures import HSIC
+    >>> from l1lsmi.strategies import Backward
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.integers(0, 2, size=(200, 6))
+    >>> y = X[:, 2] ^ X[:, 5]
+    >>> FeatureSelector(HSIC(), Backward(), n_features_to_select=2).fit(X, y).get_support(indices=True)
+    array([2, 5])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **Selector._parameter_constraints,
+        "measure": [Measure, None],
+        "strategy": [Strategy, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        measure: Measure | None = None,
+        strategy: Strategy | None = None,
+        n_features_to_select: int | float | None = None,
+        *,
+        random_state: Any = None,
+    ) -> None:
+        self.measure = measure
+        self.strategy = strategy
+        self.n_features_to_select = n_features_to_select
+        self.random_state = random_state
+
+    def _task(self) -> str:
+        return "auto" if self.measure is None else self.measure.task
+
+    def _learn(self, table: Table, target: Any, k: int) -> dict[str, Any]:
+        measure = SquaredMutualInformation() if self.measure is None else self.measure
+        strategy = L1Weighting() if self.strategy is None else self.strategy
+        random_state = measure.random_state if self.random_state is None else self.random_state
+        return self._search(measure, strategy, table, target, k, random_state)
+
+
+class _L1Selector(_PartsSelector):
+    """A selector that weighs features: hands its parameters through to `L1Weighting`."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **Selector._parameter_constraints,
+        "random_state": ["random_state"],
+        **_pick(L1Weighting, "algorithm", "n_restarts", "max_iter", "time_limit", "n_jobs", "verbose"),
+    }
+    random_state: Any
+
+    def _weighting(self) -> L1Weighting:
+        handed = ("algorithm", "n_restarts", "max_iter", "time_limit", "n_jobs", "verbose")
+        return L1Weighting(**{name: getattr(self, name) for name in handed})
+
+
+class L1LSMI(_L1Selector):
     """Select features by l1-penalised squared-loss mutual information.
 
     Finds the set of exactly k features that together say most about the target: it sees
@@ -130,10 +245,8 @@ class L1LSMI(Selector):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Selector._parameter_constraints,
-        "random_state": ["random_state"],
+        **_L1Selector._parameter_constraints,
         **_pick(SquaredMutualInformation, "n_basis", "cv", "task"),
-        **_pick(L1Weighting, "algorithm", "n_restarts", "max_iter", "time_limit", "n_jobs", "verbose"),
     }
 
     def __init__(
@@ -170,17 +283,114 @@ class L1LSMI(Selector):
             cv=self.cv,
             task=self.task,
         )
-        strategy = L1Weighting(
-            algorithm=self.algorithm,
-            n_restarts=self.n_restarts,
-            max_iter=self.max_iter,
-            time_limit=self.time_limit,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-        )
-        selection = strategy.search(measure.bind(table, target, self.random_state), k)
-        learned = learned_from(selection)
+        learned = self._search(measure, self._weighting(), table, target, k, self.random_state)
         return {"smi": learned.pop("score"), **learned}
 
-    def _after_fit(self) -> None:
-        warn_of_early_stop(self.stop_reason_)
+
+class L1HSIC(_L1Selector):
+    """Select features by l1-penalised Hilbert-Schmidt independence.
+
+    The same search as in `L1LSMI` with a measure that needs no model selection, and cannot have any:
+    it sees dependence at the scale of one kernel width, the median distance between rows.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number of features, or their share strictly between 0 and 1; None selects half.
+    algorithm : {"path", "paper"}, default="path"
+        "path" follows a shrinking l1 ball from all features down; "paper" is Algorithm 1 of the
+        paper.
+    sigma : float or None, default=None
+        Kernel width of the standardised features by which sets are compared; None takes the median
+        distance.
+    n_restarts : int or None, default=None
+        Restarts at most; None is 8 for "path", which stops as soon as restarts agree, and 20 for
+        "paper".
+    task : {"auto", "classification", "regression"}, default="auto"
+        "auto" takes labels and up to 20 different whole numbers for classes, all else for a
+        quantity; integers with more than 20 different values are taken for a quantity with a
+        warning.
+    max_iter : int or None, default=None
+        Ascent steps per radius at most; None is 4 for "path" and 100 for "paper".
+    time_limit : float or None, default=None
+        Seconds after which the best set so far is returned, with a warning.
+    random_state : int, RandomState instance or None, default=None
+        Draws the starts.
+    n_jobs : int or None, default=None
+        Restarts run side by side in threads.
+    verbose : int, default=0
+        1 shows progress, as a bar where rich is installed.
+
+    Attributes
+    ----------
+    support_ : ndarray of bool, shape (n_features_in_,)
+        The selected features.
+    weights_ : ndarray of float, shape (n_features_in_,)
+        Weights of the standardised features; 0 for those not selected.
+    ranking_ : ndarray of int, shape (n_features_in_,)
+        1 for selected features; 2, 3, ... for the others, those that held out longest first.
+    hsic_ : float
+        The criterion for the weighted features.
+    sigma_ : float
+        The kernel width behind it.
+    radius_ : float
+        Sum of the weights.
+    path_ : list of PathPoint
+        Every radius visited: restart, radius, size, support and objective.
+    n_useful_features_ : int
+        How many of the selected features the criterion is highest with.
+    n_iter_ : int
+        Ascent steps taken.
+    stop_reason_ : str
+        Why the search ended, in a sentence.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has column names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from l1lsmi import L1HSIC
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 8))
+    >>> y = X[:, 2] * X[:, 5] > 0
+    >>> L1HSIC(2, random_state=0).fit(X, y).get_support(indices=True)
+    array([2, 5])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **_L1Selector._parameter_constraints,
+        **_pick(HSIC, "sigma", "task"),
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        algorithm: str = "path",
+        sigma: float | None = None,
+        n_restarts: int | None = None,
+        task: str = "auto",
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.algorithm = algorithm
+        self.sigma = sigma
+        self.n_restarts = n_restarts
+        self.task = task
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _learn(self, table: Table, target: Any, k: int) -> dict[str, Any]:
+        measure = HSIC(sigma=self.sigma, task=self.task)
+        learned = self._search(measure, self._weighting(), table, target, k, self.random_state)
+        # What has no meaning for a measure without model selection.
+        del learned["cv_score"], learned["regularization"]
+        return {"hsic": learned.pop("score"), **learned}

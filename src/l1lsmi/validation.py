@@ -23,8 +23,10 @@ __all__ = [
     "check_count",
     "check_features",
     "check_folds",
+    "check_needs",
     "check_pairs",
     "check_share",
+    "check_subsets",
     "check_target",
     "check_varying",
     "check_xy",
@@ -70,6 +72,26 @@ def check_share(name: str, value: Any, n_features: int) -> int:
     if isinstance(value, Integral):
         return check_count(name, value, n_features)
     return max(1, int(n_features * value + 1e-9))
+
+
+def check_needs(strategy: Any, measure: Any, problem: Any) -> None:
+    """Check that a bound measure has what a strategy needs of it."""
+    missing = [name for name in strategy.needs if not hasattr(problem, name)]
+    if missing:
+        raise ValueError(
+            f"{type(strategy).__name__} needs {' and '.join(missing)} of its measure, which "
+            f"{type(measure).__name__} does not have" + (f": {measure.limits}." if measure.limits else ".")
+        )
+
+
+def check_subsets(n_features: int, size: int, n_subsets: int, max_subsets: int | None) -> None:
+    """Refuse to go through too many sets."""
+    if max_subsets is not None and n_subsets > max_subsets:
+        raise ValueError(
+            f"There are {n_subsets} sets of {size} out of {n_features} features, more than "
+            f"max_subsets={max_subsets}: select fewer features, raise max_subsets (None takes on any "
+            "number), or use another strategy such as L1Weighting."
+        )
 
 
 def seed_of(random_state: Any) -> int:

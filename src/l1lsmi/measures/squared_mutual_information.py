@@ -4,31 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
-import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-
-from l1lsmi.arrays import Array, HostArray, is_foreign, steady_blas, to_numpy
+from l1lsmi.measures._density_ratio import DensityRatioMeasure
+from l1lsmi.numerics.density_ratio import DensityRatioDraw
 from l1lsmi.numerics.least_squares_ratio import LeastSquaresDraw
-from l1lsmi.numerics.model import Fit, Grid, Model
-from l1lsmi.numerics.sampling import balanced_centers, uniform_centers
+from l1lsmi.numerics.model import Grid
 from l1lsmi.numerics.target import Target
-from l1lsmi.rows import Table, standardize
-from l1lsmi.validation import (
-    TASKS,
-    check_all_positive,
-    check_folds,
-    check_pairs,
-    check_varying,
-    check_xy,
-    seed_of,
-)
 
-__all__ = ["SquaredMutualInformation", "SquaredMutualInformationEstimate"]
+__all__ = ["SquaredMutualInformation"]
 
 # The candidates of the paper's experiments with artificial data.
 SIGMA_FACTORS = (0.2, 0.5, 1.0, 2.0, 5.0)
@@ -36,7 +20,7 @@ SIGMAS = tuple(factor / math.sqrt(2) for factor in SIGMA_FACTORS)
 REGULARIZATIONS = tuple(10.0 ** (-4 + 1.25 * i) for i in range(5))
 
 
-class SquaredMutualInformation(BaseEstimator):
+class SquaredMutualInformation(DensityRatioMeasure):
     r"""Squared-loss mutual information between features and a target.
 
     .. math:: I_s = \frac12 \iint \Big(\frac{p(x, y)}{p(x)p(y)} - 1\Big)^2 p(x)p(y)\,dx\,dy
@@ -87,15 +71,8 @@ class SquaredMutualInformation(BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_basis": [Interval(Integral, 1, None, closed="left")],
-        "centers": [StrOptions({"balanced", "uniform"})],
-        "cv": [Interval(Integral, 2, None, closed="left"), HasMethods(["split", "get_n_splits"])],
-        "sigma_factors": ["array-like"],
-        "sigmas": ["array-like"],
+        **DensityRatioMeasure._parameter_constraints,
         "regularizations": ["array-like"],
-        "target_sigma_factor": [Interval(Real, 1e-6, 1e6, closed="both")],
-        "task": [StrOptions(set(TASKS))],
-        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -121,211 +98,13 @@ class SquaredMutualInformation(BaseEstimator):
         self.task = task
         self.random_state = random_state
 
-    def score(self, X: Any, y: Any) -> float:
-        """Estimate the squared-loss mutual information of all columns of X with y.
+    def _grid(self) -> Grid:
+        return Grid(tuple(self.sigma_factors), tuple(self.sigmas), tuple(self.regularizations))
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
+    def _draw_class(self) -> type[DensityRatioDraw]:
+        return LeastSquaresDraw
 
-        Returns
-        -------
-        smi : float
-        """
-        return self.estimate(X, y).value
-
-    def estimate(self, X: Any, y: Any) -> SquaredMutualInformationEstimate:
-        """Fit the density ratio and keep everything about it.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-
-        Returns
-        -------
-        estimate : SquaredMutualInformationEstimate
-        """
-        self._validate_params()
-        X, target = check_xy(X, y, self.task)
-        with steady_blas():
-            problem = self.bind(Table.of(X), target, self.random_state)
-            draw = problem.draw(0)
-            weights = np.ones(problem.columns.size)
-            judgement = draw.choose_model(weights, problem.columns)
-            judgement = draw.refine_model(weights, problem.columns, judgement)
-            fit = draw.fit(weights, problem.columns, judgement.model)
-        return _estimate_of(problem, draw, judgement.model, fit)
-
-    def bind(self, table: Table, target: Target, random_state: Any) -> SquaredMutualInformationProblem:
-        """Tie the measure to data, for a strategy to ask.
-
-        Parameters
-        ----------
-        table : Table
-        target : Target
-        random_state : int, RandomState instance or None
-        """
-        self._validate_params()
-        for name in ("sigma_factors", "sigmas", "regularizations"):
-            check_all_positive(self, name)
-        check_varying(table)
-        seed = seed_of(random_state)
-        rng = np.random.default_rng(seed)
-        fold_of_row, n_folds = check_folds(self.cv, table.n_rows, target)
-        return SquaredMutualInformationProblem(
-            table,
-            target,
-            n_basis=self.n_basis,
-            centers=self.centers,
-            n_folds=n_folds,
-            fold_of_row=fold_of_row,
-            grid=Grid(tuple(self.sigma_factors), tuple(self.sigmas), tuple(self.regularizations)),
-            target_sigma=1.0
-            if target.is_classification
-            else self.target_sigma_factor * target.median_distance(rng),
-            seed=seed,
-        )
-
-
-@dataclass(frozen=True)
-class SquaredMutualInformationProblem:
-    """The measure bound to data: hands out draws of centres and folds.
-
-    ``best_cv_score`` is a lower bound on the cross-validation score of any set: with C classes the
-    measure is at most (C - 1) / 2, and the score estimates minus the measure less 1/2.
-    """
-
-    table: Table
-    target: Target
-    n_basis: int
-    centers: str
-    n_folds: int
-    fold_of_row: HostArray | None
-    grid: Grid
-    target_sigma: float
-    seed: int
-
-    @property
-    def n_features(self) -> int:
-        return self.table.n_columns
-
-    @property
-    def columns(self) -> HostArray:
-        return self.table.varying
-
-    @property
-    def best_cv_score(self) -> float:
-        return -self.target.classes.size / 2 if self.target.classes is not None else -math.inf
-
-    def rng(self, *key: int) -> np.random.Generator:
-        """A generator of its own for every key."""
-        return np.random.default_rng((self.seed, *key))
-
-    def draw(self, *key: int) -> LeastSquaresDraw:
-        """Centres and folds that depend on the key alone."""
-        rng = self.rng(0, *key)
-        if self.centers == "uniform":
-            centers = uniform_centers(self.target.codes, self.n_basis, rng)
-        else:
-            centers = balanced_centers(self.target.codes, self.n_basis, rng)
-        return LeastSquaresDraw(
-            self.table,
-            self.target,
-            centers=centers,
-            n_folds=self.n_folds,
-            fold_of_row=self.fold_of_row,
-            grid=self.grid,
-            target_sigma=self.target_sigma,
-            rng=rng,
-        )
-
-
-@dataclass(frozen=True)
-class SquaredMutualInformationEstimate:
-    """A fitted density ratio and what it says.
-
-    Attributes
-    ----------
-    value : float
-        The estimate of the squared-loss mutual information.
-    sigma, regularization : float
-        Chosen by cross-validation; sigma is in units of the standardised features.
-    cv_score : float
-        Their cross-validation score, lower is better; minus it, less 1/2, estimates the measure too.
-    alpha : numpy.ndarray of shape (n_centers,)
-        Coefficients of the kernels.
-    centers : numpy.ndarray of shape (n_centers, n_features)
-        Feature values of the kernel centres, as given.
-    center_targets : numpy.ndarray of shape (n_centers,)
-        Their targets: class labels, or values as given.
-    target_sigma : float
-        Kernel width of the standardised target; 1 for classes, where it plays no part.
-    """
-
-    value: float
-    sigma: float
-    regularization: float
-    cv_score: float
-    alpha: HostArray
-    centers: HostArray
-    center_targets: HostArray
-    target_sigma: float
-    _table: Table
-    _target: Target
-
-    def density_ratio(self, X: Array, y: Array) -> HostArray:
-        """Estimate p(x, y) / (p(x) p(y)) for pairs of rows and targets.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_pairs, n_features)
-        y : array-like of shape (n_pairs,)
-
-        Returns
-        -------
-        ratio : numpy.ndarray of shape (n_pairs,)
-        """
-        X = np.array(to_numpy(check_pairs(X, y, self.centers.shape[1])), dtype=np.float64)
-        y = to_numpy(y) if is_foreign(y) else np.asarray(y)
-        columns = self._table.varying
-        mean, scale = self._table.mean[columns], self._table.scale[columns]
-        rows = standardize(X[:, columns], mean, scale)
-        centers = standardize(self.centers[:, columns], mean, scale)
-        squared = (rows**2).sum(1)[:, None] - 2 * rows @ centers.T + (centers**2).sum(1)
-        kernel = np.exp(-0.5 * np.maximum(squared, 0.0) / self.sigma**2)
-        at_rows = self._target.encode(y)[:, None]
-        at_centers = self._target.encode(self.center_targets)
-        if self._target.is_classification:
-            return np.asarray((kernel * (at_rows == at_centers)) @ self.alpha)
-        target_kernel = np.exp(-0.5 * ((at_rows - at_centers) / self.target_sigma) ** 2)
-        return np.asarray((kernel * target_kernel) @ self.alpha)
-
-
-def _estimate_of(
-    problem: SquaredMutualInformationProblem,
-    draw: LeastSquaresDraw,
-    model: Model,
-    fit: Fit,
-) -> SquaredMutualInformationEstimate:
-    real = draw.centers.ravel() >= 0
-    rows = draw.centers.ravel()[real]
-    table, target = problem.table, problem.target
-    if target.classes is not None:
-        center_targets = target.classes[target.codes[rows]]
-    else:
-        assert target.values is not None
-        center_targets = target.values[rows] * target.scale + target.mean
-    return SquaredMutualInformationEstimate(
-        value=fit.value,
-        sigma=model.sigma,
-        regularization=model.regularization,
-        cv_score=fit.cv_score,
-        alpha=fit.alpha.ravel()[real],
-        centers=to_numpy(table.x)[rows].astype(np.float64),
-        center_targets=center_targets,
-        target_sigma=draw.target_sigma,
-        _table=table,
-        _target=target,
-    )
+    def _best_cv_score(self, target: Target) -> float:
+        # With C classes the measure is at most (C - 1) / 2, and the score estimates minus the measure
+        # less 1/2.
+        return -target.classes.size / 2 if target.classes is not None else -math.inf

@@ -220,6 +220,15 @@ class DensityRatioDraw:
         """
         raise NotImplementedError
 
+    def neighbour_values(self, columns: HostArray, others: HostArray, sign: float, model: Model) -> HostArray:
+        """Estimates for the sets with (sign 1) or without (sign -1) each of the others, under one model."""
+        moved = self.rows.moved_exponents(columns, others, sign, model.sigma**-2)
+        return np.array([self._value([exp_in_place(e) for e in blocks], model) for blocks in moved])
+
+    def _value(self, kernels: list[Array], model: Model) -> float:
+        """Estimate from kernel values of all rows, one array of shape (rows, centres) per block."""
+        raise NotImplementedError
+
     def _weight_slopes(self, weights: HostArray, model: Model, in_squares: HostArray) -> HostArray:
         """Slopes in the weights from those in the squared weights over sigma squared."""
         # d(squared weight) = 2 w dw, and the exponent is the half distance over sigma squared.

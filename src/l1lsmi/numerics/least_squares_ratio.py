@@ -53,6 +53,7 @@ class LeastSquaresDraw(DensityRatioDraw):
 
         grams = self.rows.sum(gram, self._target_kernels)
         self.target = TargetSums.of(grams, self.rows.fold_sizes.tolist())
+        self._foldless: list[Array] | None = None
 
     # -- sums ------------------------------------------------------------------------------
 
@@ -132,6 +133,26 @@ class LeastSquaresDraw(DensityRatioDraw):
             return fit_all_rows(sums, self.target, model.regularization)[1]
 
         return Climb(weights, -score, gradient, Model(model.sigma, regularization), estimate)
+
+    def _value(self, kernels: list[Array], model: Model) -> float:
+        # No folds are needed for the value: all rows of a block go into one product per group.
+        def term(_: int, kernel: Array, target_kernel: Array) -> FoldSums:
+            xp = namespace(kernel)
+            by_group = xp.reshape(kernel, (1, kernel.shape[0], *self.centers.shape))
+            return fold_sums(xp.permute_dims(by_group, (0, 2, 1, 3)), target_kernel)
+
+        sums = FoldSums(*self.rows.sum(term, kernels, self._foldless_target_kernels()))
+        return fit_all_rows(sums, self.target, model.regularization)[1]
+
+    def _foldless_target_kernels(self) -> list[Array]:
+        if self._foldless is None:
+            self._foldless = []
+            for kernel in self._target_kernels:
+                xp = namespace(kernel)
+                n_folds, n_groups, n_rows, n_each = kernel.shape
+                by_group = xp.permute_dims(kernel, (1, 0, 2, 3))
+                self._foldless.append(xp.reshape(by_group, (1, n_groups, n_folds * n_rows, n_each)))
+        return self._foldless
 
     def _pull_back(self, kernels: list[Array], slopes: RowSlopes, columns: HostArray) -> HostArray:
         def slope_of(i: int) -> Array:

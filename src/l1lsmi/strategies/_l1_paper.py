@@ -12,7 +12,8 @@ from l1lsmi.numerics.ascent import ascend, diminishing_step
 from l1lsmi.numerics.l1_ball import project_to_simplex_ball
 from l1lsmi.numerics.radius_search import PathPoint, double_then_halve
 from l1lsmi.numerics.sampling import random_weights
-from l1lsmi.strategies._search import Draw, Outcome, Problem, SearchState, in_order
+from l1lsmi.strategies._base import in_order
+from l1lsmi.strategies._search import Draw, Outcome, Problem, SearchState
 from l1lsmi.strategies.selection import Budget, StopReason
 
 __all__ = ["PaperSettings", "search"]
@@ -65,7 +66,7 @@ def search(
         return _restart(problem, k, index, settings, budget, state)
 
     state.reason = StopReason.RESTARTS
-    for visited in in_order(restart, settings.n_restarts, n_jobs):
+    for visited in in_order(restart, range(settings.n_restarts), n_jobs):
         nearest = min(sizes_first(outcome.support) for outcome in visited)
         equal = [outcome for outcome in visited if sizes_first(outcome.support) == nearest]
         best = equal[0] if len(equal) == 1 else max(equal, key=lambda outcome: set_value(outcome.support))
@@ -73,7 +74,7 @@ def search(
         keys = (nearest, -set_value(best.support))
         if state.best is None or keys < (sizes_first(state.best), -set_value(state.best)):
             state.best = best.support
-        progress.advance(set_value(state.best), len(state.points))
+        progress.advance(set_value(state.best), f"{len(state.points)} radii")
         if budget.spent():
             state.reason = StopReason.TIME_LIMIT
             break

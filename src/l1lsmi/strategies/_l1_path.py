@@ -22,8 +22,9 @@ from l1lsmi.numerics.ascent import ascend, relative_step
 from l1lsmi.numerics.radius_search import PathPoint, shrink
 from l1lsmi.numerics.sampling import random_weights
 from l1lsmi.numerics.swaps import promising_swaps, refine_by_swaps
+from l1lsmi.strategies._base import in_order
 from l1lsmi.strategies._jury import Jury
-from l1lsmi.strategies._search import Draw, Outcome, Problem, SearchState, in_order
+from l1lsmi.strategies._search import Draw, Outcome, Problem, SearchState
 from l1lsmi.strategies.selection import Budget, StopReason
 
 __all__ = ["PathSettings", "search"]
@@ -64,7 +65,7 @@ def search(
 
     votes: dict[tuple[int, ...], int] = {}
     state.reason = StopReason.RESTARTS
-    for outcome in in_order(restart, settings.n_restarts, n_jobs):
+    for outcome in in_order(restart, range(settings.n_restarts), n_jobs):
         state.outcomes.append(outcome)
         votes[outcome.support] = votes.get(outcome.support, 0) + 1
         if budget.spent():
@@ -74,7 +75,7 @@ def search(
         if state.best is None or jury.prefers(outcome.support, state.best):
             state.best = outcome.support
         score = jury.cv_score(state.best)
-        progress.advance(-score, len(state.points))
+        progress.advance(-score, f"{len(state.points)} radii")
         if score < problem.best_cv_score + NEARLY:
             state.reason = StopReason.PERFECT
             return

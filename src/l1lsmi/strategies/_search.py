@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 
 from l1lsmi.arrays import HostArray
 from l1lsmi.numerics.radius_search import PathPoint
+from l1lsmi.strategies._base import Features
 
-__all__ = ["Draw", "Outcome", "Problem", "SearchState", "in_order"]
-
-
-T = TypeVar("T")
+__all__ = ["Draw", "Outcome", "Problem", "SearchState"]
 
 
 class Draw(Protocol):
@@ -32,16 +28,12 @@ class Draw(Protocol):
     def fit(self, weights: HostArray, columns: HostArray, model: Any) -> Any: ...
 
 
-class Problem(Protocol):
-    """A measure bound to data.
+class Problem(Features, Protocol):
+    """What l1 weighting needs of a measure.
 
-    ``columns`` are the features that vary; ``best_cv_score`` bounds the score of any set from below.
+    ``best_cv_score`` bounds the score of any set from below.
     """
 
-    @property
-    def n_features(self) -> int: ...
-    @property
-    def columns(self) -> HostArray: ...
     @property
     def best_cv_score(self) -> float: ...
     def rng(self, *key: int) -> np.random.Generator: ...
@@ -86,18 +78,3 @@ class SearchState:
         """How long every feature held out, in the restart closest to the best set."""
         outcome = self.outcome_of(self.best or ())
         return np.zeros(self.n_features) if outcome is None else outcome.survival
-
-
-def in_order(function: Callable[[int], T], count: int, n_jobs: int | None) -> Iterator[T]:
-    """Run ``function(0), function(1), ...`` and yield the results in order.
-
-    Whoever stops early gets the same results whatever ``n_jobs`` is: each result depends on its
-    number alone.
-    """
-    workers = effective_n_jobs(n_jobs)
-    if workers == 1:
-        yield from (function(i) for i in range(count))
-        return
-    for start in range(0, count, workers):
-        numbers = range(start, min(start + workers, count))
-        yield from Parallel(n_jobs=workers, prefer="threads")(delayed(function)(i) for i in numbers)

@@ -7,27 +7,24 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from l1lsmi.arrays import steady_blas
 from l1lsmi.progress import Progress
-from l1lsmi.rows import Table
 from l1lsmi.strategies import _l1_paper, _l1_path
+from l1lsmi.strategies._base import COUNT, Strategy
 from l1lsmi.strategies._conclusion import conclude
 from l1lsmi.strategies._jury import Jury
 from l1lsmi.strategies._search import Problem, SearchState
 from l1lsmi.strategies.selection import Budget, StopReason, WeightedSelection
-from l1lsmi.validation import check_all_positive, check_count, check_xy
+from l1lsmi.validation import check_all_positive
 
 __all__ = ["L1Weighting"]
 
-COUNT = Interval(Integral, 1, None, closed="left")
 COUNT_OR_NONE = Interval(Integral, 0, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
 
 
-class L1Weighting(BaseEstimator):
+class L1Weighting(Strategy):
     """Choose features by weights that are constrained to an l1 ball.
 
     Parameters
@@ -91,13 +88,12 @@ class L1Weighting(BaseEstimator):
     array([1, 4])
     """
 
+    needs = ("draw", "rng", "best_cv_score")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **Strategy._parameter_constraints,
         "algorithm": [StrOptions({"path", "paper"})],
         "n_restarts": [COUNT, None],
         "max_iter": [COUNT, None],
-        "time_limit": [POSITIVE, None],
-        "n_jobs": [COUNT, Interval(Integral, None, -1, closed="right"), None],
-        "verbose": ["verbose"],
         "relative_step_size": [Interval(Real, 0, 1, closed="neither")],
         "keep": [Interval(Real, 0, 1, closed="neither")],
         "narrowness": ["array-like"],
@@ -165,52 +161,11 @@ class L1Weighting(BaseEstimator):
         self.model_selection_every = model_selection_every
         self.zero = zero
 
-    def select(self, measure: Any, X: Any, y: Any, k: int, *, random_state: Any = None) -> WeightedSelection:
-        """Choose ``k`` features of X.
-
-        Parameters
-        ----------
-        measure : object with ``task`` and ``bind``
-            For instance `SquaredMutualInformation`.
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        k : int
-        random_state : int, RandomState instance or None, default=None
-            None takes that of the measure.
-
-        Returns
-        -------
-        selection : WeightedSelection
-        """
-        self._validate_params()
-        measure._validate_params()
-        X, target = check_xy(X, y, measure.task)
-        random_state = measure.random_state if random_state is None else random_state
-        return self.search(measure.bind(Table.of(X), target, random_state), k)
-
-    def search(self, problem: Problem, k: int, budget: Budget | None = None) -> WeightedSelection:
-        """Choose ``k`` features of a measure that is bound to data.
-
-        Parameters
-        ----------
-        problem : Problem
-            What the measure's ``bind`` gives.
-        k : int
-            Between 1 and the number of features.
-        budget : Budget or None
-            The clock, where it runs already.
-
-        Returns
-        -------
-        selection : WeightedSelection
-        """
-        self._validate_params()
+    def _search(self, problem: Problem, k: int, budget: Budget) -> WeightedSelection:
         check_all_positive(self, "narrowness")
-        k = check_count("k", k, problem.n_features)
-        budget = budget or Budget(self.time_limit)
         state = SearchState(problem.n_features)
         jury = Jury(problem, self.n_judges)
-        with steady_blas(), Progress(self._n_restarts(), self.verbose) as progress:
+        with Progress(self._n_restarts(), self.verbose) as progress:
             try:
                 self._run(problem, k, budget, state, progress, jury)
                 return conclude(problem, k, state, jury, budget)

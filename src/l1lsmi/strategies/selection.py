@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from l1lsmi.arrays import HostArray
 
-__all__ = ["Budget", "Selection", "StopReason", "WeightedSelection"]
+__all__ = ["Budget", "Selection", "Step", "StopReason", "WeightedSelection"]
 
 
 class StopReason:
@@ -17,6 +17,8 @@ class StopReason:
     AGREED = "Restarts agreed on the set."
     PERFECT = "The set explains the classes as well as any set could."
     RESTARTS = "All restarts were used."
+    ALL_STEPS = "Every step was taken."
+    ALL_SCORED = "Everything was scored."
     NOTHING_TO_CHOOSE = "Every feature that varies was asked for."
     TIME_LIMIT = "The time limit was reached; the best set found until then is returned."
     INTERRUPTED = "The search was interrupted; the best set found until then is returned."
@@ -41,6 +43,26 @@ class Budget:
         if self.cancelled:
             return True
         return self.time_limit is not None and time.monotonic() - self.started >= self.time_limit
+
+
+class Step(NamedTuple):
+    """A set on the way of a search.
+
+    Attributes
+    ----------
+    size : int
+    feature : int or None
+        The feature that was added or taken away to get there, if there was one.
+    support : numpy.ndarray of int
+        The features of the set.
+    score : float
+        What the measure says of it.
+    """
+
+    size: int
+    feature: int | None
+    support: HostArray
+    score: float
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,309 @@
+"""What the two measures of information share: both fit the density ratio p(x, y) / (p(x) p(y))."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+from l1lsmi.arrays import Array, HostArray, is_foreign, steady_blas, to_numpy
+from l1lsmi.measures._base import Measure, MeasureProblem
+from l1lsmi.numerics.density_ratio import DensityRatioDraw
+from l1lsmi.numerics.model import Fit, Grid, Model
+from l1lsmi.numerics.sampling import balanced_centers, uniform_centers
+from l1lsmi.numerics.target import Target
+from l1lsmi.rows import Table, standardize
+from l1lsmi.validation import TASKS, check_all_positive, check_folds, check_pairs, seed_of
+
+__all__ = ["DensityRatioEstimate", "DensityRatioMeasure", "DensityRatioProblem"]
+
+#: Neighbouring sets are compared under the model of the present one, with no more regularization than
+#: this: a set that says little is regularised until all its neighbours look alike.
+SCREENING_REGULARIZATION = 1e-2
+
+
+class DensityRatioMeasure(Measure):
+    """Base of the measures that fit a density ratio."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_basis": [Interval(Integral, 1, None, closed="left")],
+        "centers": [StrOptions({"balanced", "uniform"})],
+        "cv": [Interval(Integral, 2, None, closed="left"), HasMethods(["split", "get_n_splits"])],
+        "sigma_factors": ["array-like"],
+        "sigmas": ["array-like"],
+        "target_sigma_factor": [Interval(Real, 1e-6, 1e6, closed="both")],
+        "task": [StrOptions(set(TASKS))],
+        "random_state": ["random_state"],
+    }
+    n_basis: int
+    centers: str
+    cv: Any
+    sigma_factors: Any
+    sigmas: Any
+    target_sigma_factor: float
+
+    def score(self, X: Any, y: Any) -> float:
+        """Estimate how much all columns of X together say about y.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        score : float
+        """
+        return self.estimate(X, y).value
+
+    def estimate(self, X: Any, y: Any) -> DensityRatioEstimate:
+        """Fit the density ratio and keep everything about it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        estimate : DensityRatioEstimate
+        """
+        with steady_blas():
+            problem = self._problem(X, y)
+            draw, (model, fit) = problem.fit_set(problem.columns)
+        return _estimate_of(problem, draw, model, fit)
+
+    def _grid(self) -> Grid:
+        """Candidates for model selection."""
+        raise NotImplementedError
+
+    def _draw_class(self) -> type[DensityRatioDraw]:
+        """How the ratio is fitted."""
+        raise NotImplementedError
+
+    def bind(self, table: Table, target: Target, random_state: Any) -> DensityRatioProblem:
+        """Tie the measure to data, for a strategy to ask.
+
+        Parameters
+        ----------
+        table : Table
+        target : Target
+        random_state : int, RandomState instance or None
+        """
+        self._validate_params()
+        for name, value in self.get_params().items():
+            if self._parameter_constraints[name] == ["array-like"] and (name != "sigmas" or len(value)):
+                check_all_positive(self, name)
+        seed = seed_of(random_state)
+        fold_of_row, n_folds = check_folds(self.cv, table.n_rows, target)
+        median = 1.0
+        if not target.is_classification:
+            median = self.target_sigma_factor * target.median_distance(np.random.default_rng(seed))
+        return DensityRatioProblem(
+            table,
+            target,
+            seed=seed,
+            n_basis=self.n_basis,
+            centers=self.centers,
+            draw_class=self._draw_class(),
+            draw_options={
+                "n_folds": n_folds,
+                "fold_of_row": fold_of_row,
+                "grid": self._grid(),
+                "target_sigma": median,
+            },
+            best_cv_score=self._best_cv_score(target),
+        )
+
+    def _best_cv_score(self, target: Target) -> float:
+        """A lower bound on the cross-validation score of any set."""
+        return -math.inf
+
+
+class DensityRatioProblem(MeasureProblem):
+    """The measure bound to data: hands out draws of centres and folds."""
+
+    neighbours_are_exact = False
+
+    def __init__(
+        self,
+        table: Table,
+        target: Target,
+        *,
+        seed: int,
+        n_basis: int,
+        centers: str,
+        draw_class: type[DensityRatioDraw],
+        draw_options: dict[str, Any],
+        best_cv_score: float,
+    ) -> None:
+        super().__init__(table, target)
+        self.seed = seed
+        self.n_basis = n_basis
+        self.centers = centers
+        self.best_cv_score = best_cv_score
+        self._draw_class = draw_class
+        self._draw_options = draw_options
+        self._idle: list[DensityRatioDraw] = []
+        self._models: dict[tuple[int, ...], Model] = {}
+
+    def rng(self, *key: int) -> np.random.Generator:
+        """A generator of its own for every key."""
+        return np.random.default_rng((self.seed, *key))
+
+    def draw(self, *key: int) -> DensityRatioDraw:
+        """Centres and folds that depend on the key alone."""
+        rng = self.rng(0, *key)
+        draw_centers = uniform_centers if self.centers == "uniform" else balanced_centers
+        centers = draw_centers(self.target.codes, self.n_basis, rng)
+        return self._draw_class(self.table, self.target, centers=centers, rng=rng, **self._draw_options)
+
+    @contextmanager
+    def _common_draw(self) -> Iterator[DensityRatioDraw]:
+        """The draw that sets are scored on; threads get copies of it, because it has work space."""
+        try:
+            draw = self._idle.pop()
+        except IndexError:
+            draw = self.draw(0)
+        yield draw
+        self._idle.append(draw)
+
+    def fit_set(self, columns: HostArray) -> tuple[DensityRatioDraw, tuple[Model, Fit]]:
+        """Choose a model for a set of columns and fit it."""
+        weights = np.ones(columns.size)
+        with self._common_draw() as draw:
+            judgement = draw.refine_model(weights, columns, draw.choose_model(weights, columns))
+            fit = draw.fit(weights, columns, judgement.model)
+        self._models[tuple(sorted(columns.tolist()))] = judgement.model
+        return draw, (judgement.model, fit)
+
+    def score_set(self, columns: HostArray) -> float:
+        """What a set of columns says together, under the model that cross-validation chooses."""
+        return self.fit_set(columns)[1][1].value
+
+    def score_each(self, columns: HostArray) -> HostArray:
+        """What every column says by itself."""
+        return np.array([self.score_set(columns[i : i + 1]) for i in range(columns.size)])
+
+    def score_additions(self, columns: HostArray, others: HostArray) -> HostArray:
+        """What the set says with each of the others, under one model for all."""
+        return self._score_neighbours(columns, others, 1)
+
+    def score_removals(self, columns: HostArray, members: HostArray) -> HostArray:
+        """What the set says without each of some of its members, under one model for all."""
+        return self._score_neighbours(columns, members, -1)
+
+    def _score_neighbours(self, columns: HostArray, others: HostArray, sign: int) -> HostArray:
+        with self._common_draw() as draw:
+            model = self._screening_model(draw, columns, sign)
+            return draw.neighbour_values(columns, others, sign, model)
+
+    def _screening_model(self, draw: DensityRatioDraw, columns: HostArray, sign: int) -> Model:
+        """The model of the present set, its width grown or shrunk as distances do."""
+        if columns.size == 0:  # nothing to go by yet: the median distance within one column is near 1
+            return Model(1.0, SCREENING_REGULARIZATION)
+        key = tuple(sorted(columns.tolist()))
+        if key not in self._models:
+            self._models[key] = draw.choose_model(np.ones(columns.size), columns).model
+        model = self._models[key]
+        sigma = model.sigma * math.sqrt(max(columns.size + sign, 1) / columns.size)
+        return Model(sigma, min(model.regularization, SCREENING_REGULARIZATION))
+
+
+@dataclass(frozen=True)
+class DensityRatioEstimate:
+    """A fitted density ratio and what it says.
+
+    Attributes
+    ----------
+    value : float
+        The estimate of the measure.
+    sigma, regularization : float
+        Chosen by cross-validation; sigma is in units of the standardised features.
+    cv_score : float
+        Their cross-validation score, lower is better.
+    alpha : numpy.ndarray of shape (n_centers,)
+        Coefficients of the kernels.
+    constant : numpy.ndarray of shape (n_classes,), or (1,) for regression
+        What is added to the sum of kernels, by class.
+    centers : numpy.ndarray of shape (n_centers, n_features)
+        Feature values of the kernel centres, as given.
+    center_targets : numpy.ndarray of shape (n_centers,)
+        Their targets: class labels, or values as given.
+    target_sigma : float
+        Kernel width of the standardised target; 1 for classes, where it plays no part.
+    """
+
+    value: float
+    sigma: float
+    regularization: float
+    cv_score: float
+    alpha: HostArray
+    constant: HostArray
+    centers: HostArray
+    center_targets: HostArray
+    target_sigma: float
+    _table: Table
+    _target: Target
+
+    def density_ratio(self, X: Array, y: Array) -> HostArray:
+        """Estimate p(x, y) / (p(x) p(y)) for pairs of rows and targets.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_pairs, n_features)
+        y : array-like of shape (n_pairs,)
+
+        Returns
+        -------
+        ratio : numpy.ndarray of shape (n_pairs,)
+        """
+        X = np.array(to_numpy(check_pairs(X, y, self.centers.shape[1])), dtype=np.float64)
+        y = to_numpy(y) if is_foreign(y) else np.asarray(y)
+        columns = self._table.varying
+        mean, scale = self._table.mean[columns], self._table.scale[columns]
+        rows = standardize(X[:, columns], mean, scale)
+        centers = standardize(self.centers[:, columns], mean, scale)
+        squared = (rows**2).sum(1)[:, None] - 2 * rows @ centers.T + (centers**2).sum(1)
+        kernel = np.exp(-0.5 * np.maximum(squared, 0.0) / self.sigma**2)
+        at_rows = self._target.encode(y)
+        at_centers = self._target.encode(self.center_targets)
+        if self._target.is_classification:
+            constant = np.where(at_rows >= 0, self.constant[at_rows], 0.0)
+            return np.asarray((kernel * (at_rows[:, None] == at_centers)) @ self.alpha + constant)
+        target_kernel = np.exp(-0.5 * ((at_rows[:, None] - at_centers) / self.target_sigma) ** 2)
+        return np.asarray((kernel * target_kernel) @ self.alpha + self.constant[0])
+
+
+def _estimate_of(
+    problem: DensityRatioProblem, draw: DensityRatioDraw, model: Model, fit: Fit
+) -> DensityRatioEstimate:
+    real = draw.centers.ravel() >= 0
+    rows = draw.centers.ravel()[real]
+    table, target = problem.table, problem.target
+    if target.classes is not None:
+        center_targets = target.classes[target.codes[rows]]
+    else:
+        assert target.values is not None
+        center_targets = target.values[rows] * target.scale + target.mean
+    n_each = draw.centers.shape[1]
+    constant = fit.alpha[:, n_each:].ravel()
+    return DensityRatioEstimate(
+        value=fit.value,
+        sigma=model.sigma,
+        regularization=model.regularization,
+        cv_score=fit.cv_score,
+        alpha=fit.alpha[:, :n_each].ravel()[real],
+        constant=constant if constant.size else np.zeros(fit.alpha.shape[0]),
+        centers=to_numpy(table.x)[rows].astype(np.float64),
+        center_targets=center_targets,
+        target_sigma=draw.target_sigma,
+        _table=table,
+        _target=target,
+    )

@@ -1,0 +1,102 @@
+"""Mutual information, estimated by a maximum-likelihood density ratio (MLMI)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from l1lsmi.measures._density_ratio import DensityRatioMeasure
+from l1lsmi.numerics.density_ratio import DensityRatioDraw
+from l1lsmi.numerics.likelihood_ratio import LikelihoodDraw
+from l1lsmi.numerics.model import Grid
+from l1lsmi.numerics.target import Target
+
+__all__ = ["MutualInformation"]
+
+SIGMA_FACTORS = (0.2, 0.5, 1.0, 2.0, 5.0)
+
+
+class MutualInformation(DensityRatioMeasure):
+    r"""Mutual information between features and a target, in nats.
+
+    .. math:: I = \iint \log\frac{p(x, y)}{p(x)p(y)}\, p(x, y)\,dx\,dy
+
+    It is zero exactly when features and target are independent, and it sees interactions and
+    non-linear dependence. The density ratio is fitted directly by maximum likelihood (MLMI): a sum of
+    kernels around some of the rows with non-negative coefficients, and a constant, whose mean over
+    independent pairs is 1. The kernel width is chosen by the likelihood of rows left out. The fit
+    is a convex problem solved by Newton steps, which makes it several times slower than
+    `SquaredMutualInformation`. Features are standardised inside.
+
+    Parameters
+    ----------
+    n_basis : int, default=100
+        Number of kernel centres, drawn from the rows.
+    centers : {"balanced", "uniform"}, default="balanced"
+        "balanced" draws as evenly over the classes as they allow; "uniform" draws from all rows alike.
+    cv : int or splitter, default=5
+        Number of folds, stratified for classes; or a splitter whose test parts cover every row once
+        (its training parts are not used).
+    sigma_factors : sequence of float, default=(0.2, 0.5, 1, 2, 5)
+        Candidate kernel widths over the median distance between (weighted) centres.
+    sigmas : sequence of float, default=()
+        Further candidates, absolute.
+    target_sigma_factor : float, default=1.0
+        For regression, the kernel width of the target over the median distance of its values (of
+        400 of them where there are more).
+    task : {"auto", "classification", "regression"}, default="auto"
+        "auto" takes numbers with fractions, or more than 20 different whole numbers, for regression.
+    random_state : int, RandomState instance or None, default=None
+        Draws the centres and the folds.
+
+    Examples
+    --------
+    Neither input of an exclusive or says anything alone; together they say all there is to know about
+    the class, log 2.
+
+    >>> import numpy as np
+    >>> from l1lsmi.measures import MutualInformation
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.integers(0, 2, size=(400, 2))
+    >>> y = X[:, 0] ^ X[:, 1]
+    >>> information = MutualInformation(random_state=0)
+    >>> f"{information.score(X[:, :1], y):.2f} {information.score(X, y):.2f}"
+    '0.00 0.69'
+    """
+
+    def __init__(
+        self,
+        *,
+        n_basis: int = 100,
+        centers: str = "balanced",
+        cv: Any = 5,
+        sigma_factors: Sequence[float] = SIGMA_FACTORS,
+        sigmas: Sequence[float] = (),
+        target_sigma_factor: float = 1.0,
+        task: str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.n_basis = n_basis
+        self.centers = centers
+        self.cv = cv
+        self.sigma_factors = sigma_factors
+        self.sigmas = sigmas
+        self.target_sigma_factor = target_sigma_factor
+        self.task = task
+        self.random_state = random_state
+
+    def _grid(self) -> Grid:
+        return Grid(tuple(self.sigma_factors), tuple(self.sigmas), (0.0,))
+
+    def _draw_class(self) -> type[DensityRatioDraw]:
+        return LikelihoodDraw
+
+    def _best_cv_score(self, target: Target) -> float:
+        # No feature can say more about the classes than there is to know.
+        if target.classes is None:
+            return -math.inf
+        shares = np.bincount(target.codes) / target.n_rows
+        return float(np.sum(shares * np.log(shares)))

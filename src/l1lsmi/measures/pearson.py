@@ -1,0 +1,87 @@
+"""Pearson correlation, the measure that looks at one column at a time."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import StrOptions
+
+from l1lsmi.arrays import HostArray, to_numpy
+from l1lsmi.measures._base import Measure, MeasureProblem
+from l1lsmi.numerics.correlation import correlation_with_target
+from l1lsmi.numerics.target import Target
+from l1lsmi.rows import Table
+from l1lsmi.validation import TASKS
+
+__all__ = ["Pearson"]
+
+
+class Pearson(Measure):
+    r"""Absolute Pearson correlation of a column with the target.
+
+    For classes, the correlations with the class indicators, weighted by the shares of the classes:
+    :math:`\sum_c p_c\,|\rho(X_j, 1[y = c])|`. It sees straight lines only, and columns one at a time:
+    several columns score the mean of what each says.
+
+    Parameters
+    ----------
+    task : {"auto", "classification", "regression"}, default="auto"
+        "auto" takes numbers with fractions, or more than 20 different whole numbers, for regression.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from l1lsmi.measures import Pearson
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 0.0], [3.0, 1.0]])
+    >>> Pearson().score_each(X, [0.1, 1.1, 2.1, 3.1])
+    array([1., 0.])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"task": [StrOptions(set(TASKS))]}
+    limits = (
+        "it looks at one feature at a time, so that a set is worth no more than its features; use Ranking, "
+        "or a measure of sets"
+    )
+
+    def __init__(self, *, task: str = "auto") -> None:
+        self.task = task
+
+    def score(self, X: Any, y: Any) -> float:
+        """Mean of the absolute correlations of the columns of X with y.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        score : float
+        """
+        return float(np.mean(self.score_each(X, y)))
+
+    def bind(self, table: Table, target: Target, random_state: Any = None) -> PearsonProblem:
+        """Tie the measure to data, for a strategy to ask.
+
+        Parameters
+        ----------
+        table : Table
+        target : Target
+        random_state : None
+            Nothing is drawn at random.
+        """
+        return PearsonProblem(table, target)
+
+
+class PearsonProblem(MeasureProblem):
+    """The measure bound to data: only what columns say by themselves."""
+
+    def score_each(self, columns: HostArray) -> HostArray:
+        """What every column says by itself."""
+        rows = np.arange(self.table.n_rows)
+        # A few columns at a time: a wide table is never copied whole.
+        parts = np.array_split(columns, max(1, columns.size // 1000))
+        return np.concatenate(
+            [correlation_with_target(to_numpy(self.table.take(rows, part)), self.target) for part in parts]
+        )

@@ -1,0 +1,155 @@
+"""Density ratios by maximum likelihood, seen through one draw of folds and centres."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from l1lsmi.arrays import Array, HostArray, like, namespace, to_numpy
+from l1lsmi.numerics.density_ratio import DensityRatioDraw
+from l1lsmi.numerics.likelihood import (
+    RatioBlock,
+    RowSlopes,
+    Split,
+    fit_ratios,
+    held_out,
+    held_out_slopes,
+    mutual_information,
+    row_slopes,
+)
+from l1lsmi.numerics.model import Climb, Fit, Judgement, Model
+from l1lsmi.numerics.target import Target
+from l1lsmi.rows import Table
+
+__all__ = ["LikelihoodDraw"]
+
+
+class LikelihoodDraw(DensityRatioDraw):
+    """Fits by likelihood: about a dozen Newton steps for an estimate, as many for all folds."""
+
+    def __init__(self, table: Table, target: Target, **draw: Any) -> None:
+        super().__init__(table, target, **draw)
+        xp = namespace(table.x)
+        n_folds = self.rows.fold_sizes.size
+        sizes = self.rows.fold_sizes.astype(np.float64)
+        left_out = 1.0 - np.eye(n_folds)
+        # Which folds each problem is fitted to, over the number of rows in them.
+        self._left_out = like(left_out / (left_out @ sizes)[:, None], table.x)
+        self._all_rows = like(np.full((1, n_folds), 1.0 / sizes.sum()), table.x)
+        self._target_sums = self.rows.sum(lambda _, k: xp.sum(k, axis=2), self._target_kernels)
+        is_row = [like((b.rows >= 0).astype(np.float64), table.x)[:, None, :] for b in self.rows.blocks]
+        self._present = (
+            [kernel[..., 0] for kernel in self._target_kernels] if target.is_classification else is_row
+        )
+
+    # -- rows as the likelihood sees them ----------------------------------------------------
+
+    def _blocks(self, kernels: list[Array]) -> list[RatioBlock]:
+        xp = namespace(kernels[0])
+        return [
+            RatioBlock(xp.concat([kernel * target, present[..., None]], axis=-1), present)
+            for kernel, target, present in zip(kernels, self._target_kernels, self._present, strict=True)
+        ]
+
+    def _split(self, kernels: list[Array], train: Array) -> Split:
+        xp = namespace(train)
+        sums = self.rows.sum(lambda _, k: xp.sum(k, axis=2), kernels)
+
+        def mean(of_folds: Array) -> Array:
+            return xp.tensordot(train, of_folds, axes=([1], [0]))
+
+        means = mean(sums) * mean(self._target_sums)
+        # The constant function of a class has the share of the class as its mean, else 1.
+        constant = mean(self._target_sums) if self._is_classification() else xp.ones_like(means[..., :1])
+        return Split(train, xp.concat([means, constant], axis=-1))
+
+    def _is_classification(self) -> bool:
+        return bool(self._target_kernels[0].shape[-1] == 1)
+
+    def _fold_sizes(self) -> list[int]:
+        return [int(size) for size in self.rows.fold_sizes]
+
+    # -- model selection -------------------------------------------------------------------
+
+    def _held_out_score(self, kernels: list[Array]) -> float:
+        blocks, split = self._blocks(kernels), self._split(kernels, self._left_out)
+        return held_out(blocks, split, fit_ratios(blocks, split).alpha, self._fold_sizes())
+
+    def _score_models(
+        self, exponents: list[Array], sigma: float, regularizations: Sequence[float]
+    ) -> list[float]:
+        score = self._held_out_score([self._kernel(exponent, sigma) for exponent in exponents])
+        return [score] * len(regularizations)
+
+    def _score_width(self, exponents: list[Array], sigma: float, near: float | None) -> Judgement:
+        return Judgement(self._score_models(exponents, sigma, [0.0])[0], Model(sigma))
+
+    # -- values and gradients --------------------------------------------------------------
+
+    def fit(self, weights: HostArray, columns: HostArray, model: Model) -> Fit:
+        """Fit the density ratio; alpha is (C, b + 1), the constant functions last."""
+        kernels = self._kernels(weights, columns, model.sigma)
+        blocks, split = self._blocks(kernels), self._split(kernels, self._all_rows)
+        alpha = fit_ratios(blocks, split).alpha
+        value = mutual_information(blocks, split, alpha)
+        total = namespace(alpha).sum(alpha * split.means)
+        return Fit(to_numpy(alpha[0, ...] / total), value, self._held_out_score(kernels))
+
+    def _value(self, kernels: list[Array], model: Model) -> float:
+        xp = namespace(kernels[0])
+        shape = (self.rows.fold_sizes.size, -1, *self.centers.shape)
+        folded = [xp.permute_dims(xp.reshape(kernel, shape), (0, 2, 1, 3)) for kernel in kernels]
+        blocks, split = self._blocks(folded), self._split(folded, self._all_rows)
+        return mutual_information(blocks, split, fit_ratios(blocks, split).alpha)
+
+    def value_and_gradient(
+        self, weights: HostArray, columns: HostArray, model: Model
+    ) -> tuple[float, HostArray]:
+        """Estimate of the mutual information and its gradient in the weights."""
+        kernels = self._kernels(weights, columns, model.sigma)
+        blocks, split = self._blocks(kernels), self._split(kernels, self._all_rows)
+        ratios = fit_ratios(blocks, split)
+        slopes = row_slopes(blocks, split, ratios)
+        in_squares = self._pull_back(kernels, slopes, self._all_rows, columns)
+        value = mutual_information(blocks, split, ratios.alpha)
+        return value, self._weight_slopes(weights, model, in_squares)
+
+    def climb(self, weights: HostArray, columns: HostArray, model: Model) -> Climb:
+        """Evaluate minus the cross-validation score."""
+        kernels = self._kernels(weights, columns, model.sigma)
+        score, in_squares = self._held_out_slopes(kernels, columns)
+        gradient = self._weight_slopes(weights, model, in_squares)
+
+        def estimate() -> float:
+            return self.fit(weights, columns, model).value
+
+        return Climb(weights, -score, gradient, model, estimate)
+
+    def set_slopes(self, columns: HostArray, model: Model, candidates: HostArray) -> HostArray:
+        """Slopes of minus the cross-validation score in the squared weights of ``candidates``."""
+        kernels = self._kernels(np.ones(columns.size), columns, model.sigma)
+        return self._held_out_slopes(kernels, candidates)[1] / model.sigma**2
+
+    def _held_out_slopes(self, kernels: list[Array], columns: HostArray) -> tuple[float, HostArray]:
+        blocks, split = self._blocks(kernels), self._split(kernels, self._left_out)
+        score, slopes = held_out_slopes(blocks, split, fit_ratios(blocks, split), self._fold_sizes())
+        return score, self._pull_back(kernels, slopes, self._left_out, columns)
+
+    def _pull_back(
+        self, kernels: list[Array], slopes: RowSlopes, train: Array, columns: HostArray
+    ) -> HostArray:
+        xp = namespace(train)
+        # A mean over pairs is the mean of the kernel times that of the target kernel.
+        target_means = xp.tensordot(train, self._target_sums, axes=([1], [0]))
+        through_means = slopes.means[..., :-1] * target_means
+        per_row = xp.permute_dims(xp.tensordot(train, through_means, axes=([0], [0])), (0, 1, 2))
+
+        def slope_of(i: int) -> Array:
+            change = slopes.joint[i][..., :-1] * self._target_kernels[i] + per_row[:, :, None, :]
+            # Rows before groups; a growing exponent makes the kernel smaller.
+            change = xp.permute_dims(-kernels[i] * change, (0, 2, 1, 3))
+            return xp.reshape(change, (-1, self.centers.size))
+
+        return self.rows.pull_back(slope_of, columns)

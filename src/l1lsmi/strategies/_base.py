@@ -1,0 +1,119 @@
+"""What every strategy shares: what it needs of a measure, and how it is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from numbers import Integral, Real
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import Interval
+
+from l1lsmi.arrays import HostArray, steady_blas
+from l1lsmi.rows import Table
+from l1lsmi.strategies.selection import Budget, Selection
+from l1lsmi.validation import check_count, check_needs, check_varying, check_xy
+
+__all__ = ["Features", "Strategy", "in_order"]
+
+COUNT = Interval(Integral, 1, None, closed="left")
+
+T = TypeVar("T")
+
+
+class Features(Protocol):
+    """What all strategies need of a measure that is bound to data.
+
+    ``columns`` are the features that vary.
+    """
+
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def columns(self) -> HostArray: ...
+
+
+class Strategy(BaseEstimator):
+    """Base of all strategies: a subclass says in ``needs`` what it asks of a bound measure.
+
+    Its search is in ``_search``.
+    """
+
+    #: Names of what a bound measure must have for this strategy.
+    needs: ClassVar[tuple[str, ...]] = ()
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "time_limit": [Interval(Real, 0, None, closed="neither"), None],
+        "n_jobs": [COUNT, Interval(Integral, None, -1, closed="right"), None],
+        "verbose": ["verbose"],
+    }
+    time_limit: float | None
+    n_jobs: int | None
+    verbose: int
+
+    def select(self, measure: Any, X: Any, y: Any, k: int, *, random_state: Any = None) -> Any:
+        """Choose ``k`` features of X.
+
+        Parameters
+        ----------
+        measure : Measure
+            For instance `SquaredMutualInformation`.
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        k : int
+        random_state : int, RandomState instance or None, default=None
+            None takes that of the measure.
+
+        Returns
+        -------
+        selection : Selection
+        """
+        self._validate_params()
+        measure._validate_params()
+        X, target = check_xy(X, y, measure.task)
+        table = Table.of(X)
+        check_varying(table)
+        random_state = measure.random_state if random_state is None else random_state
+        problem = measure.bind(table, target, random_state)
+        check_needs(self, measure, problem)
+        return self.search(problem, k)
+
+    def search(self, problem: Any, k: int, budget: Budget | None = None) -> Any:
+        """Choose ``k`` features of a measure that is bound to data.
+
+        Parameters
+        ----------
+        problem : MeasureProblem
+            What the measure's ``bind`` gives.
+        k : int
+            Between 1 and the number of features.
+        budget : Budget or None
+            The clock, where it runs already.
+
+        Returns
+        -------
+        selection : Selection
+        """
+        self._validate_params()
+        k = check_count("k", k, problem.n_features)
+        with steady_blas():
+            return self._search(problem, k, budget or Budget(self.time_limit))
+
+    def _search(self, problem: Any, k: int, budget: Budget) -> Selection:
+        raise NotImplementedError
+
+
+def in_order(function: Callable[[Any], T], items: Iterable[Any], n_jobs: int | None) -> Iterator[T]:
+    """Run a function on each item and yield the results in order.
+
+    Whoever stops early gets the same results whatever ``n_jobs`` is: each result depends on its
+    item alone.
+    """
+    workers = effective_n_jobs(n_jobs)
+    if workers == 1:
+        yield from map(function, items)
+        return
+    items = list(items)
+    for start in range(0, len(items), workers):
+        some = items[start : start + workers]
+        yield from Parallel(n_jobs=workers, prefer="threads")(delayed(function)(item) for item in some)

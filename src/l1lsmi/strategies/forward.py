@@ -1,0 +1,93 @@
+"""Forward search: from nothing, always the feature that adds most."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from l1lsmi.arrays import HostArray
+from l1lsmi.progress import Progress
+from l1lsmi.strategies._greedy import GreedySearch, Problem, Station
+from l1lsmi.strategies.selection import Budget, Step
+
+__all__ = ["Forward"]
+
+
+class Forward(GreedySearch):
+    """Add one feature at a time, always the one with which the set says most.
+
+    It leaves out copies of what is in the set already, and misses features that say something only
+    together. The path holds every set on the way: one run answers for all smaller numbers of features.
+
+    Parameters
+    ----------
+    shortlist : int or None, default=5
+        With measures that choose a model by cross-validation, candidates are first compared under the
+        model of the present set, and the best so many are scored in full. Steps with at most four
+        times as many candidates score all of them in full; None always does.
+    time_limit : float or None, default=None
+        Seconds after which the set so far is returned, filled up by what the last step knew.
+    n_jobs : int or None, default=None
+        Candidates are scored side by side; the answer does not depend on it.
+    verbose : int, default=0
+        1 shows progress.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from l1lsmi.measures import HSIC
+    >>> from l1lsmi.strategies import Forward
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 5))
+    >>> X[:, 4] = X[:, 1] + 0.01 * rng.normal(size=200)  # a copy
+    >>> y = 2 * X[:, 1] + X[:, 3]
+    >>> selection = Forward().select(HSIC(), X, y, 2)
+    >>> [step.feature for step in selection.path]
+    [1, 3]
+    """
+
+    needs = ("score_each", "score_set", "score_additions")
+
+    def __init__(
+        self,
+        *,
+        shortlist: int | None = 5,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.shortlist = shortlist
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _n_steps(self, problem: Problem, k: int) -> int:
+        return min(k, problem.columns.size)
+
+    def _walk(self, problem: Problem, k: int, budget: Budget, station: Station, progress: Progress) -> bool:
+        for size in range(1, self._n_steps(problem, k) + 1):
+            if budget.spent() and size > 1:
+                return False
+            inside = station.inside
+            others = np.setdiff1d(problem.columns, inside)
+            station.promise[inside] = np.inf
+            if k == 1:  # a search for one feature is a ranking
+                scores = self._in_parts(problem.score_each, others)
+                station.promise[others] = scores
+                best, score = int(others[np.argmax(scores)]), float(scores.max())
+            else:
+                additions = partial(problem.score_additions, inside)
+                join = partial(_with, inside)
+                best, score = self._best(problem, others, additions, join, budget, station, 1.0)
+            station.inside = _with(inside, best)
+            station.path.append(Step(size, best, np.sort(station.inside), score))
+            progress.advance(score)
+        return True
+
+    def _survival(self, problem: Problem, station: Station) -> HostArray:
+        return station.promise
+
+
+def _with(columns: HostArray, column: int) -> HostArray:
+    return np.append(columns, column)
