@@ -139,7 +139,7 @@ class Piece(NamedTuple):
     def of(cls, z: Array) -> Piece:
         """Append the two columns and work out the squares."""
         xp = namespace(z)
-        one = xp.ones_like(z[:, :1])
+        one = like(np.ones((z.shape[0], 1)), z)
         return cls(xp.concat([z, one, one], axis=1), z * z)
 
 
@@ -233,19 +233,24 @@ class FoldedRows:
         """
         base = [e * 1.0 for e in self.exponents(np.full(columns.size, scale), columns)]
         per_piece = max(1, self.max_columns)
+        unit = (0.5 * scale) ** 0.5
         for start in range(0, others.size, per_piece):
             some = others[start : start + per_piece]
-            at_rows = [self.table.take(np.maximum(b.rows.ravel(), 0), some) for b in self.blocks]
-            at_centers = self.table.take(np.maximum(self.centers, 0), some)
+            # One column after the other in memory, scaled so that squared gaps are what is added.
+            at_rows = [self._lines(b.rows.ravel(), some, unit) for b in self.blocks]
+            at_centers = self._lines(self.centers, some, unit)
             for j in range(some.size):
                 moved = []
                 for within, values in zip(base, at_rows, strict=True):
-                    gaps = values[:, j][:, None] - at_centers[:, j][None, :]
+                    gaps = values[j, :][:, None] - at_centers[j, :][None, :]
                     gaps *= gaps
-                    gaps *= -0.5 * sign * scale
-                    gaps += within
-                    moved.append(clip_in_place(gaps, 0.0) if sign < 0 else gaps)
+                    moved.append(within - gaps if sign > 0 else clip_in_place(within + gaps, 0.0))
                 yield moved
+
+    def _lines(self, rows: HostArray, columns: HostArray, unit: float) -> Array:
+        xp = namespace(self.table.x)
+        values = self.table.take(np.maximum(rows, 0), columns)
+        return xp.asarray(xp.matrix_transpose(values) * unit, copy=True)
 
     def _right_side(self, center: Piece, v: Array, first: bool) -> Array:
         xp = namespace(v)

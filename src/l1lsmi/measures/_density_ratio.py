@@ -179,7 +179,7 @@ class DensityRatioProblem(MeasureProblem):
         weights = np.ones(columns.size)
         with self._common_draw() as draw:
             judgement = draw.refine_model(weights, columns, draw.choose_model(weights, columns))
-            fit = draw.fit(weights, columns, judgement.model)
+            fit = draw.fit(weights, columns, judgement.model, judgement.cv_score)
         self._models[tuple(sorted(columns.tolist()))] = judgement.model
         return draw, (judgement.model, fit)
 

@@ -23,7 +23,7 @@ def correlation_between(left: HostArray, right: HostArray) -> HostArray:
     -------
     numpy.ndarray of shape (m, p)
     """
-    products = left.T @ right
+    products: HostArray = left.T @ right
     np.abs(products, out=products)
     products /= left.shape[0]
     return np.minimum(products, 1.0, out=products)
@@ -51,7 +51,7 @@ def correlation_with_target(x: HostArray, target: Target) -> HostArray:
     share = counts / target.n_rows
     # The columns have mean 0 and deviation 1, an indicator has deviation sqrt(p (1 - p)).
     each = np.abs(sums) / (target.n_rows * np.sqrt(share * (1 - share)))[:, None]
-    return share @ np.minimum(each, 1.0)
+    return np.asarray(share @ np.minimum(each, 1.0))
 
 
 def class_sums(x: HostArray, target: Target) -> tuple[HostArray, HostArray]:
@@ -74,4 +74,4 @@ def f_statistic(x: HostArray, target: Target) -> HostArray:
     else:
         between, groups = correlation_between(x, target.values[:, None])[:, 0] ** 2, 2
     within = np.maximum(1 - between, np.finfo(np.float64).eps)
-    return (between / (groups - 1)) / (within / max(n - groups, 1))
+    return np.asarray((between / (groups - 1)) / (within / max(n - groups, 1)))

@@ -51,6 +51,8 @@ class DensityRatioDraw:
 
     #: Factors of width and regularization that make the steps of `refine_model`.
     steps: ClassVar[tuple[tuple[float, float], ...]] = ((math.sqrt(0.5), 1.0), (math.sqrt(2.0), 1.0))
+    #: By how much a step must improve the score to be taken.
+    least_gain: ClassVar[float] = 0.0
 
     def __init__(
         self,
@@ -147,7 +149,7 @@ class DensityRatioDraw:
                 if not self._allows(model):
                     continue
                 (score,) = self._score_models(exponents, model.sigma, [model.regularization])
-                if score < best.cv_score:
+                if score < best.cv_score - self.least_gain:
                     best, improved = Judgement(score, model), True
         return best
 
@@ -198,8 +200,8 @@ class DensityRatioDraw:
 
     # -- values and gradients --------------------------------------------------------------
 
-    def fit(self, weights: HostArray, columns: HostArray, model: Model) -> Fit:
-        """Fit the density ratio for given weights under a given model."""
+    def fit(self, weights: HostArray, columns: HostArray, model: Model, cv_score: float | None = None) -> Fit:
+        """Fit the density ratio for given weights under a given model; the score may be known already."""
         raise NotImplementedError
 
     def value_and_gradient(

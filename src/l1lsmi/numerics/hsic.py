@@ -270,10 +270,10 @@ class PairedRows:
         """A kernel whose squared width is the squared median distance over ``narrowness``."""
         return Model(self.median_distance(weights, columns) / math.sqrt(narrowness))
 
-    def fit(self, weights: HostArray, columns: HostArray, model: Model) -> Fit:
+    def fit(self, weights: HostArray, columns: HostArray, model: Model, cv_score: float | None = None) -> Fit:
         """HSIC of weighted columns; there are no coefficients to fit."""
         value = self.value(weights, columns, model.sigma)
-        return Fit(np.empty(0), value, -value)
+        return Fit(np.empty(0), value, -value if cv_score is None else cv_score)
 
     def climb(self, weights: HostArray, columns: HostArray, model: Model) -> Climb:
         """Evaluate HSIC."""

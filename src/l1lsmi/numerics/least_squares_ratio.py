@@ -101,12 +101,13 @@ class LeastSquaresDraw(DensityRatioDraw):
 
     # -- values and gradients --------------------------------------------------------------
 
-    def fit(self, weights: HostArray, columns: HostArray, model: Model) -> Fit:
+    def fit(self, weights: HostArray, columns: HostArray, model: Model, cv_score: float | None = None) -> Fit:
         """Fit the density ratio; alpha is (C, b)."""
         sums = self._sum_kernels(self._kernels(weights, columns, model.sigma))
-        score = held_out_scores(sums, self.target, [model.regularization])
+        if cv_score is None:
+            cv_score = float(held_out_scores(sums, self.target, [model.regularization])[0])
         alpha, value = fit_all_rows(sums, self.target, model.regularization)
-        return Fit(to_numpy(alpha), value, float(score[0]))
+        return Fit(to_numpy(alpha), value, cv_score)
 
     def value_and_gradient(
         self, weights: HostArray, columns: HostArray, model: Model

@@ -23,10 +23,11 @@ from l1lsmi.arrays import Array, like, namespace, positive_definite_solver
 __all__ = ["RatioBlock", "Ratios", "Split", "fit_ratios", "held_out", "held_out_slopes", "row_slopes"]
 
 #: Weight of the logarithmic barrier where the interior-point method ends; b times as much is the
-#: distance of the likelihood from its maximum.
+#: distance of the likelihood from its maximum. Scores of rows left out need less than estimates.
 BARRIER = 1e-9
-#: How far from zero the conditions for an optimum may be left.
-SLACK = 1e-9
+SCORE_BARRIER = 1e-6
+#: How far from zero the conditions for an optimum may be left, over the barrier.
+SLACK = 1e-2
 #: Share of the way to the boundary that a step may take.
 INSIDE = 0.99
 #: Factor by which the barrier falls in a step.
@@ -98,7 +99,9 @@ def _hessian(block: RatioBlock, row_values: Array) -> Array:
     return xp.stack(each, axis=0)
 
 
-def fit_ratios(blocks: Sequence[RatioBlock], split: Split, max_iter: int = 50) -> Ratios:
+def fit_ratios(
+    blocks: Sequence[RatioBlock], split: Split, least_barrier: float = BARRIER, max_iter: int = 50
+) -> Ratios:
     """Fit every problem by a primal-dual interior-point method, in about a dozen steps.
 
     Works on ``beta = u alpha``, which is of order one whatever the width of the kernels.
@@ -113,9 +116,9 @@ def fit_ratios(blocks: Sequence[RatioBlock], split: Split, max_iter: int = 50) -
     dual = barrier / beta
     for _ in range(max_iter):
         beta, dual, slack, solve = _step(blocks, split, beta, dual, means, one, barrier)
-        if barrier <= BARRIER and slack <= SLACK:
+        if barrier <= least_barrier and slack <= SLACK * least_barrier:
             break
-        barrier = max(FALL * barrier, BARRIER)
+        barrier = max(FALL * barrier, least_barrier)
     return Ratios(one * beta / means, solve)
 
 
@@ -170,7 +173,7 @@ def _normalised(alpha: Array, means: Array) -> Array:
 
 
 def mutual_information(blocks: Sequence[RatioBlock], split: Split, alpha: Array) -> float:
-    """Mean logarithm of the normalised ratio over the rows of a single problem."""
+    """Mean logarithm of the normalised ratio over the rows of a single problem, at least 0."""
     xp = namespace(alpha)
     normalised = _normalised(alpha, split.means)
 
@@ -178,7 +181,7 @@ def mutual_information(blocks: Sequence[RatioBlock], split: Split, alpha: Array)
         ratios = _safe(_at_rows(block, normalised), block.present)
         return xp.sum(_row_weights(block, split) * xp.log(ratios))
 
-    return float(_sum(blocks, term))
+    return max(float(_sum(blocks, term)), 0.0)
 
 
 class RowSlopes(NamedTuple):

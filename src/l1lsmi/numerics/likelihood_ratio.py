@@ -10,6 +10,7 @@ import numpy as np
 from l1lsmi.arrays import Array, HostArray, like, namespace, to_numpy
 from l1lsmi.numerics.density_ratio import DensityRatioDraw
 from l1lsmi.numerics.likelihood import (
+    SCORE_BARRIER,
     RatioBlock,
     RowSlopes,
     Split,
@@ -28,6 +29,9 @@ __all__ = ["LikelihoodDraw"]
 
 class LikelihoodDraw(DensityRatioDraw):
     """Fits by likelihood: about a dozen Newton steps for an estimate, as many for all folds."""
+
+    # Where there is nothing to see, ever wider kernels gain ever less.
+    least_gain = 1e-4
 
     def __init__(self, table: Table, target: Target, **draw: Any) -> None:
         super().__init__(table, target, **draw)
@@ -75,7 +79,8 @@ class LikelihoodDraw(DensityRatioDraw):
 
     def _held_out_score(self, kernels: list[Array]) -> float:
         blocks, split = self._blocks(kernels), self._split(kernels, self._left_out)
-        return held_out(blocks, split, fit_ratios(blocks, split).alpha, self._fold_sizes())
+        ratios = fit_ratios(blocks, split, SCORE_BARRIER)
+        return held_out(blocks, split, ratios.alpha, self._fold_sizes())
 
     def _score_models(
         self, exponents: list[Array], sigma: float, regularizations: Sequence[float]
@@ -88,14 +93,16 @@ class LikelihoodDraw(DensityRatioDraw):
 
     # -- values and gradients --------------------------------------------------------------
 
-    def fit(self, weights: HostArray, columns: HostArray, model: Model) -> Fit:
+    def fit(self, weights: HostArray, columns: HostArray, model: Model, cv_score: float | None = None) -> Fit:
         """Fit the density ratio; alpha is (C, b + 1), the constant functions last."""
         kernels = self._kernels(weights, columns, model.sigma)
         blocks, split = self._blocks(kernels), self._split(kernels, self._all_rows)
         alpha = fit_ratios(blocks, split).alpha
         value = mutual_information(blocks, split, alpha)
         total = namespace(alpha).sum(alpha * split.means)
-        return Fit(to_numpy(alpha[0, ...] / total), value, self._held_out_score(kernels))
+        if cv_score is None:
+            cv_score = self._held_out_score(kernels)
+        return Fit(to_numpy(alpha[0, ...] / total), value, cv_score)
 
     def _value(self, kernels: list[Array], model: Model) -> float:
         xp = namespace(kernels[0])
@@ -134,7 +141,8 @@ class LikelihoodDraw(DensityRatioDraw):
 
     def _held_out_slopes(self, kernels: list[Array], columns: HostArray) -> tuple[float, HostArray]:
         blocks, split = self._blocks(kernels), self._split(kernels, self._left_out)
-        score, slopes = held_out_slopes(blocks, split, fit_ratios(blocks, split), self._fold_sizes())
+        ratios = fit_ratios(blocks, split, SCORE_BARRIER)
+        score, slopes = held_out_slopes(blocks, split, ratios, self._fold_sizes())
         return score, self._pull_back(kernels, slopes, self._left_out, columns)
 
     def _pull_back(

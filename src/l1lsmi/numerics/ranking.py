@@ -6,7 +6,7 @@ import numpy as np
 
 from l1lsmi.arrays import HostArray
 
-__all__ = ["best_first", "rank", "spread", "take_best"]
+__all__ = ["best_first", "learned_from_scores", "rank", "spread", "take_best"]
 
 
 def best_first(scores: HostArray) -> HostArray:
@@ -34,3 +34,12 @@ def rank(support: HostArray, scores: HostArray) -> HostArray:
     others = np.flatnonzero(~support)
     ranking[others[best_first(scores[others])]] = np.arange(2, others.size + 2)
     return ranking
+
+
+def learned_from_scores(
+    scores: HostArray, columns: HostArray, n_features: int, k: int
+) -> dict[str, HostArray]:
+    """The ``k`` features with the highest scores: support, ranking and scores, by name."""
+    everywhere = spread(scores, columns, n_features)
+    support = take_best(everywhere, k)
+    return {"support": support, "ranking": rank(support, everywhere), "scores": everywhere}

@@ -18,7 +18,7 @@ from l1lsmi.strategies.selection import Budget, Selection, Step, StopReason
 __all__ = ["GreedySearch", "Station"]
 
 #: So many times the short list are scored in full where that is all there is.
-FEW = 4
+FEW = 5
 
 
 class Problem(Features, Protocol):

@@ -22,9 +22,9 @@ class Forward(GreedySearch):
 
     Parameters
     ----------
-    shortlist : int or None, default=5
+    shortlist : int or None, default=4
         With measures that choose a model by cross-validation, candidates are first compared under the
-        model of the present set, and the best so many are scored in full. Steps with at most four
+        model of the present set, and the best so many are scored in full. Steps with at most five
         times as many candidates score all of them in full; None always does.
     time_limit : float or None, default=None
         Seconds after which the set so far is returned, filled up by what the last step knew.
@@ -52,7 +52,7 @@ class Forward(GreedySearch):
     def __init__(
         self,
         *,
-        shortlist: int | None = 5,
+        shortlist: int | None = 4,
         time_limit: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,

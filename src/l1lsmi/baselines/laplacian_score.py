@@ -1,0 +1,114 @@
+"""The Laplacian score: features that vary little between similar rows."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from l1lsmi.arrays import HostArray, to_numpy
+from l1lsmi.base import Selector
+from l1lsmi.numerics.graphs import neighbour_graph, points_of, roughness, within_class_share
+from l1lsmi.numerics.ranking import learned_from_scores
+from l1lsmi.numerics.target import Target
+from l1lsmi.rows import Table
+from l1lsmi.validation import TASKS
+
+__all__ = ["LaplacianScore"]
+
+
+class LaplacianScore(Selector):
+    r"""Select features by the Laplacian score of a graph between rows.
+
+    Similar rows are linked by similarities :math:`S`, with degrees :math:`D` and Laplacian
+    :math:`L = D - S`. A feature :math:`f` less its mean weighted by the degrees, :math:`\tilde f`,
+    gets the score :math:`L_r = \tilde f^\top L \tilde f / \tilde f^\top D \tilde f`, which is small
+    where similar rows have similar values. Features are scored one by one: neither interactions nor
+    redundancy are seen.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number of features, or their share strictly between 0 and 1; None selects half.
+    graph : {"supervised", "unsupervised"}, default="supervised"
+        What makes rows similar. "supervised" links the rows of a class of size c by 1/c, or each row with
+        those nearest in a numeric target; "unsupervised" links each row with those nearest in
+        all features and needs no target.
+    n_neighbors : int, default=5
+        Nearest rows that each row is linked with, all other rows where there are fewer; not used for classes.
+    sigma : float or None, default=None
+        Width of the similarities :math:`\exp(-d^2 / (2 \sigma^2))` of linked rows, in standard deviations
+        of the features or the target; None is the median distance of nearest rows. Not used for classes.
+    task : {"auto", "classification", "regression"}, default="auto"
+        "auto" takes labels and up to 20 different whole numbers for classes, all else for a quantity;
+        not used if the graph is "unsupervised".
+
+    Attributes
+    ----------
+    support_ : ndarray of bool, shape (n_features_in_,)
+        The selected features.
+    ranking_ : ndarray of int, shape (n_features_in_,)
+        1 for selected features; 2, 3, ... for the others by falling score.
+    scores_ : ndarray of float, shape (n_features_in_,)
+        :math:`-L_r`, from -2 to 0, higher is better; minus infinity for constant features.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has column names.
+
+    Notes
+    -----
+    With classes, :math:`L_r` is the share of a feature's variance that lies within the classes: the
+    ranking is that of the Fisher score and of one-way analysis of variance.
+
+    References
+    ----------
+    X. He, D. Cai and P. Niyogi, "Laplacian score for feature selection", NIPS 2005.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from l1lsmi.baselines import LaplacianScore
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 8))
+    >>> y = X[:, 2] + X[:, 5] > 0
+    >>> LaplacianScore(2).fit(X, y).get_support(indices=True)
+    array([2, 5])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **Selector._parameter_constraints,
+        "graph": [StrOptions({"supervised", "unsupervised"})],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "sigma": [Interval(Real, 1e-12, 1e12, closed="both"), None],
+        "task": [StrOptions(set(TASKS))],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        graph: str = "supervised",
+        n_neighbors: int = 5,
+        sigma: float | None = None,
+        task: str = "auto",
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.graph = graph
+        self.n_neighbors = n_neighbors
+        self.sigma = sigma
+        self.task = task
+
+    def _uses_target(self) -> bool:
+        return bool(self.graph == "supervised")
+
+    def _learn(self, table: Table, target: Target | None, k: int) -> dict[str, Any]:
+        z = to_numpy(table.take(np.arange(table.n_rows), table.varying))
+        return learned_from_scores(self._score(z, target), table.varying, table.n_columns, k)
+
+    def _score(self, z: HostArray, target: Target | None) -> HostArray:
+        if target is not None and target.is_classification:
+            return -within_class_share(z, target.codes)
+        graph = neighbour_graph(points_of(z, target), self.n_neighbors, self.sigma)
+        return -roughness(z, graph, centred=True)
