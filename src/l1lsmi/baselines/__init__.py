@@ -1,7 +1,10 @@
-"""Well-known methods to compare with, one file each."""
+"""The methods that the paper compares with: scikit-learn selectors by themselves, one file each."""
 
 from l1lsmi.baselines.laplacian_score import LaplacianScore
+from l1lsmi.baselines.lasso_k import LassoK
+from l1lsmi.baselines.mrmr import MRMR
+from l1lsmi.baselines.qpfs import QPFS
 from l1lsmi.baselines.relieff import ReliefF
 from l1lsmi.baselines.spec import SPEC
 
-__all__ = ["LaplacianScore", "ReliefF", "SPEC"]
+__all__ = ["MRMR", "QPFS", "LassoK", "ReliefF", "SPEC", "LaplacianScore"]

@@ -1,0 +1,235 @@
+"""Minimum redundancy, maximum relevance (Peng, Long and Ding, 2005)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from l1lsmi.arrays import HostArray, to_numpy
+from l1lsmi.base import Selector
+from l1lsmi.numerics.correlation import correlation_between, f_statistic
+from l1lsmi.numerics.discrete import States, discretise, is_discrete
+from l1lsmi.numerics.ranking import rank, spread
+from l1lsmi.numerics.target import Target
+from l1lsmi.rows import Table
+from l1lsmi.validation import TASKS, seed_of
+
+__all__ = ["MRMR"]
+
+#: The redundancy that goes with each relevance.
+PARTNERS = {"discretised": "discretised", "knn": "knn", "f": "correlation"}
+#: Redundancies below this count as this in quotients.
+FLOOR = 1e-3
+#: Criteria that differ by less than this, relatively, are equal.
+SLACK = 1e-11
+N_NEIGHBORS = 3
+
+# Redundancy of every column with the given one.
+Redundancy = Callable[[int], HostArray]
+
+
+class MRMR(Selector):
+    r"""Select features greedily by minimum redundancy and maximum relevance (mRMR).
+
+    The first feature is the most relevant to the target. Each further one has the best balance between
+    its relevance and its mean redundancy with those already chosen: their difference or their quotient.
+    Pairs of features are all that is looked at, so that interactions go unseen. Features are standardised
+    inside; constant ones come last.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number of features, or their share strictly between 0 and 1; None selects half.
+    scheme : {"difference", "quotient"}, default="difference"
+        "difference" is relevance less mean redundancy; "quotient" is relevance over mean redundancy,
+        where redundancies below 0.001 count as 0.001.
+    relevance : {"discretised", "knn", "f"}, default="discretised"
+        "discretised" is the plug-in mutual information of states, in nats; "knn" the mutual information by
+        nearest neighbours of scikit-learn, which is slow; "f" the F statistic.
+    redundancy : {"auto", "discretised", "knn", "correlation"}, default="auto"
+        The first two as for the relevance; "correlation" is the absolute Pearson correlation. "auto" is
+        "correlation" for ``relevance="f"`` and otherwise the same as the relevance.
+    n_bins : int or None, default=None
+        States of a continuous feature, or target, where something is discretised: bins that hold equally
+        many rows. None is three states: below, within and above one standard deviation around the mean.
+        What has at most 10 distinct values, and at most half as many as there are rows, keeps them.
+    task : {"auto", "classification", "regression"}, default="auto"
+        "auto" takes labels and up to 20 different whole numbers for classes, all else for a quantity.
+    random_state : int, RandomState instance or None, default=None
+        Draws the small noise by which "knn" separates equal values; nothing else is random.
+
+    Attributes
+    ----------
+    support_ : ndarray of bool, shape (n_features_in_,)
+        The selected features.
+    order_ : ndarray of int, shape (n_selected,)
+        The selected features in the order of their selection.
+    relevance_ : ndarray of float, shape (n_features_in_,)
+        Relevance of every feature; 0 for constant ones.
+    scores_ : ndarray of float, shape (n_features_in_,)
+        The balance of relevance and redundancy: for selected features when they were chosen, for the
+        others once all were chosen; minus infinity for constant ones.
+    ranking_ : ndarray of int, shape (n_features_in_,)
+        1 for selected features; 2 for the one that would come next, and so on by falling score.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has column names.
+
+    References
+    ----------
+    .. [1] H. Peng, F. Long and C. Ding, "Feature selection based on mutual information: criteria of
+       max-dependency, max-relevance, and min-redundancy", IEEE Transactions on Pattern Analysis and
+       Machine Intelligence 27, 2005.
+    .. [2] C. Ding and H. Peng, "Minimum redundancy feature selection from microarray gene expression
+       data", Journal of Bioinformatics and Computational Biology 3, 2005.
+
+    Examples
+    --------
+    A copy of the best feature is relevant, but redundant.
+
+    >>> import numpy as np
+    >>> from l1lsmi.baselines import MRMR
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 6))
+    >>> X[:, 3] = X[:, 1] + 0.1 * rng.normal(size=300)
+    >>> y = 2 * X[:, 1] + X[:, 4] > 0
+    >>> MRMR(2).fit(X, y).order_
+    array([1, 4])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **Selector._parameter_constraints,
+        "scheme": [StrOptions({"difference", "quotient"})],
+        "relevance": [StrOptions(set(PARTNERS))],
+        "redundancy": [StrOptions({"auto", *PARTNERS.values()})],
+        "n_bins": [Interval(Integral, 2, None, closed="left"), None],
+        "task": [StrOptions(set(TASKS))],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        scheme: str = "difference",
+        relevance: str = "discretised",
+        redundancy: str = "auto",
+        n_bins: int | None = None,
+        task: str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.scheme = scheme
+        self.relevance = relevance
+        self.redundancy = redundancy
+        self.n_bins = n_bins
+        self.task = task
+        self.random_state = random_state
+
+    def _learn(self, table: Table, target: Any, k: int) -> dict[str, Any]:
+        kind = PARTNERS[self.relevance] if self.redundancy == "auto" else self.redundancy
+        if self.n_bins is not None and "discretised" not in (self.relevance, kind):
+            raise ValueError(
+                f"n_bins={self.n_bins!r} has no use with relevance={self.relevance!r} and "
+                f"redundancy={self.redundancy!r}, which discretise nothing: leave it at None."
+            )
+        columns = table.varying
+        x = to_numpy(table.take(np.arange(table.n_rows), columns))
+        relevance, redundancy = self._parts(x, target, kind)
+        chosen, scores = _greedy(relevance, redundancy, min(k, columns.size), self.scheme == "quotient")
+        everywhere = spread(scores, columns, table.n_columns)
+        constant = np.setdiff1d(np.arange(table.n_columns), columns)
+        order = np.concatenate([columns[chosen], constant[: k - chosen.size]])
+        support = np.zeros(table.n_columns, dtype=bool)
+        support[order] = True
+        return {
+            "support": support,
+            "order": order,
+            "relevance": spread(relevance, columns, table.n_columns, 0.0),
+            "scores": everywhere,
+            "ranking": rank(support, np.round(everywhere, 12)),
+        }
+
+    def _parts(self, x: HostArray, target: Target, kind: str) -> tuple[HostArray, Redundancy]:
+        """Relevance of every column, and the function that gives redundancies."""
+        parts: dict[str, tuple[Any, Redundancy]] = {}
+        if "discretised" in (self.relevance, kind):
+            states = States(discretise(x, self.n_bins))
+            parts["discretised"] = (
+                lambda: states.information(_target_states(target, self.n_bins)),
+                lambda j: states.information(states.codes[:, j]),
+            )
+        if "knn" in (self.relevance, kind):
+            nearby = _Neighbours(x, seed_of(self.random_state))
+            parts["knn"] = (partial(nearby.relevance, target), nearby.redundancy)
+        parts["f"] = parts["correlation"] = (
+            partial(f_statistic, x, target),
+            lambda j: correlation_between(x, x[:, j : j + 1])[:, 0],
+        )
+        return parts[self.relevance][0](), parts[kind][1]
+
+
+def _greedy(
+    relevance: HostArray, redundancy: Redundancy, k: int, quotient: bool
+) -> tuple[HostArray, HostArray]:
+    """Choose k columns one by one; return them in this order, and the score of every column.
+
+    Only redundancies with the column chosen last are worked out in a step.
+    """
+    free = np.ones(relevance.size, dtype=bool)
+    total = np.zeros(relevance.size)
+    scores = relevance.copy()
+    chosen: list[int] = []
+    while len(chosen) < k:
+        best = scores[free].max()
+        equal = free & (scores >= best - SLACK * (abs(best) + (not quotient)))
+        chosen.append(int(np.argmax(equal)))
+        free[chosen[-1]] = False
+        if not free.any():
+            break
+        latest = redundancy(chosen[-1])
+        total += np.maximum(latest, FLOOR) if quotient else latest
+        mean = total / len(chosen)
+        scores[free] = (relevance / mean if quotient else relevance - mean)[free]
+    return np.array(chosen, dtype=np.intp), scores
+
+
+def _target_states(target: Target, n_bins: int | None) -> HostArray:
+    return target.codes if target.values is None else discretise(target.values[:, None], n_bins)[:, 0]
+
+
+class _Neighbours:
+    """Mutual information by nearest neighbours, between columns and with a target."""
+
+    def __init__(self, x: HostArray, seed: int) -> None:
+        self.discrete = is_discrete(x)
+        self.x, self.seed = x.copy(), seed
+        self.x[:, self.discrete] = discretise(x[:, self.discrete], None)
+
+    def relevance(self, target: Target) -> HostArray:
+        return self._information(
+            target.codes if target.values is None else target.values, target.values is None
+        )
+
+    def redundancy(self, j: int) -> HostArray:
+        return self._information(self.x[:, j], bool(self.discrete[j]))
+
+    def _information(self, y: HostArray, discrete: bool) -> HostArray:
+        if discrete and np.unique(y).size == y.size:
+            return np.zeros(self.x.shape[1])  # no two rows of a class to be neighbours
+        estimate = mutual_info_classif if discrete else mutual_info_regression
+        return np.asarray(
+            estimate(
+                self.x,
+                y,
+                discrete_features=self.discrete,
+                n_neighbors=min(N_NEIGHBORS, y.size - 1),
+                random_state=self.seed,
+            )
+        )

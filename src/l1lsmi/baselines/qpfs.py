@@ -1,0 +1,179 @@
+"""Quadratic programming feature selection (Rodriguez-Lujan et al., 2010)."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from l1lsmi.arrays import HostArray, to_numpy
+from l1lsmi.base import Selector
+from l1lsmi.numerics.correlation import correlation_between, correlation_with_target
+from l1lsmi.numerics.ranking import rank, spread, take_best
+from l1lsmi.numerics.simplex_qp import (
+    Hessian,
+    SimplexMinimum,
+    minimise_on_simplex,
+    nearest_positive,
+    nystrom_factor,
+)
+from l1lsmi.rows import Table
+from l1lsmi.validation import TASKS, seed_of
+
+__all__ = ["QPFS"]
+
+
+class QPFS(Selector):
+    r"""Select features by a quadratic programme that weighs relevance against redundancy (QPFS).
+
+    .. math:: \min_w \tfrac12 (1 - \alpha) w^\top Q w - \alpha f^\top w
+        \quad\text{subject to}\quad w \ge 0,\ \textstyle\sum_i w_i = 1
+
+    where Q holds the absolute Pearson correlations between features and f those with the target. The
+    features with the largest weights are selected. Features are standardised inside; constant ones take no
+    part and come last.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number of features, or their share strictly between 0 and 1; None selects half.
+    alpha : float or None, default=None
+        Between 0 (redundancy alone counts) and 1 (relevance alone counts, which ranks features by their
+        correlation with the target). None balances the two: with the means q of Q and f of f it is
+        q / (q + f).
+    n_nystrom : int or None, default=None
+        Number of features, drawn at random, from whose correlations with all others Q is continued by the
+        Nystrom method: for many features, as neither memory nor time then grow with the square of their
+        number. None works out all of Q.
+    task : {"auto", "classification", "regression"}, default="auto"
+        "auto" takes labels and up to 20 different whole numbers for classes, all else for a quantity. The
+        correlation with classes is the mean of those with the class indicators, weighted by the
+        frequencies of the classes.
+    random_state : int, RandomState instance or None, default=None
+        Draws the features for ``n_nystrom``; nothing else is random.
+
+    Attributes
+    ----------
+    support_ : ndarray of bool, shape (n_features_in_,)
+        The selected features.
+    weights_ : ndarray of float, shape (n_features_in_,)
+        Solution of the quadratic programme.
+    alpha_ : float
+        The alpha that was used.
+    objective_ : float
+        Value of the quadratic programme at its solution.
+    scores_ : ndarray of float, shape (n_features_in_,)
+        The weights where they are positive; where they are 0, minus the slope of the objective towards a
+        positive weight (the Karush-Kuhn-Tucker multiplier), so that the features closest to entering come
+        first. With ``alpha=1`` the correlation with the target. Minus infinity for constant features.
+    ranking_ : ndarray of int, shape (n_features_in_,)
+        1 for selected features; 2, 3, ... for the others by falling score.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has column names.
+
+    Notes
+    -----
+    A matrix of absolute correlations can have negative eigenvalues, and has them as a rule where there are
+    more features than rows. The programme is then not convex: Q is replaced by the nearest positive
+    semi-definite matrix, in which they are 0. Often far fewer weights are positive than there are features;
+    further features are then selected by their scores. Copies of a feature share its weight equally.
+
+    References
+    ----------
+    .. [1] I. Rodriguez-Lujan, R. Huerta, C. Elkan and C. Santa Cruz, "Quadratic programming feature
+       selection", Journal of Machine Learning Research 11, 2010.
+    .. [2] M. A. Hall, "Correlation-based feature selection for discrete and numeric class machine
+       learning", International Conference on Machine Learning, 2000.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from l1lsmi.baselines import QPFS
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 6))
+    >>> X[:, 3] = X[:, 1] + 0.1 * rng.normal(size=300)
+    >>> y = 2 * X[:, 1] + X[:, 4]
+    >>> selector = QPFS(2).fit(X, y)
+    >>> selector.get_support(indices=True)
+    array([1, 4])
+    >>> selector.weights_.round(2)
+    array([0.05, 0.6 , 0.05, 0.  , 0.25, 0.05])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **Selector._parameter_constraints,
+        "alpha": [Interval(Real, 0, 1, closed="both"), None],
+        "n_nystrom": [Interval(Integral, 1, None, closed="left"), None],
+        "task": [StrOptions(set(TASKS))],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        alpha: float | None = None,
+        n_nystrom: int | None = None,
+        task: str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
+        self.n_nystrom = n_nystrom
+        self.task = task
+        self.random_state = random_state
+
+    def _learn(self, table: Table, target: Any, k: int) -> dict[str, Any]:
+        if self.n_nystrom is not None and self.n_nystrom > table.n_columns:
+            raise ValueError(
+                f"n_nystrom={self.n_nystrom!r} is more than the {table.n_columns} features of X: pass at "
+                "most that many, or None to work with all of them."
+            )
+        columns = table.varying
+        x = to_numpy(table.take(np.arange(table.n_rows), columns))
+        relevance = correlation_with_target(x, target)
+        alpha, minimum = self._solve(x, relevance)
+        scores = np.where(minimum.weights > 0, minimum.weights, -minimum.multipliers)
+        # Rounded, for copies of a feature to tie; relevance alone is an order already.
+        order = spread(np.round(scores, 10) if alpha < 1 else relevance, columns, table.n_columns)
+        support = take_best(order, k)
+        return {
+            "support": support,
+            "weights": spread(minimum.weights, columns, table.n_columns, 0.0),
+            "alpha": alpha,
+            "objective": minimum.objective,
+            "scores": spread(scores if alpha < 1 else relevance, columns, table.n_columns),
+            "ranking": rank(support, order),
+        }
+
+    def _solve(self, x: HostArray, relevance: HostArray) -> tuple[float, SimplexMinimum]:
+        """The alpha to use, and the solution for it."""
+        if self.alpha == 1:
+            return 1.0, _most_relevant(relevance)
+        hessian, redundancy = self._hessian(x)
+        alpha = redundancy / (redundancy + relevance.mean()) if self.alpha is None else self.alpha
+        if alpha == 1:
+            return 1.0, _most_relevant(relevance)
+        return float(alpha), minimise_on_simplex(hessian.scaled(1 - alpha), -alpha * relevance)
+
+    def _hessian(self, x: HostArray) -> tuple[Hessian, float]:
+        """The matrix Q, made positive semi-definite, and the mean of its entries."""
+        m = x.shape[1]
+        if self.n_nystrom is None:
+            matrix = correlation_between(x, x)
+            return Hessian.of_matrix(nearest_positive(matrix)), float(matrix.mean())
+        rng = np.random.default_rng(seed_of(self.random_state))
+        sampled = np.sort(rng.choice(m, min(self.n_nystrom, m), replace=False))
+        sample = correlation_between(x, x[:, sampled])
+        return Hessian.of_factor(nystrom_factor(sample, sampled)), float(sample.mean())
+
+
+def _most_relevant(relevance: HostArray) -> SimplexMinimum:
+    """With alpha = 1 the programme is linear: all weight goes to the most relevant feature."""
+    best = int(np.argmax(relevance))
+    weights = np.zeros(relevance.size)
+    weights[best] = 1.0
+    return SimplexMinimum(weights, relevance[best] - relevance, -float(relevance[best]))
