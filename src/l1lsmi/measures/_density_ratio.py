@@ -38,29 +38,19 @@ class DensityRatioMeasure(Measure):
         "sigma_factors": ["array-like"],
         "sigmas": ["array-like"],
         "target_sigma_factor": [Interval(Real, 1e-6, 1e6, closed="both")],
+        "score_by": [StrOptions({"estimate", "cross_validation"})],
         "task": [StrOptions(set(TASKS))],
         "random_state": ["random_state"],
     }
+    #: What the measure is where the cross-validation score is 0.
+    offset: ClassVar[float]
+    score_by: str
     n_basis: int
     centers: str
     cv: Any
     sigma_factors: Any
     sigmas: Any
     target_sigma_factor: float
-
-    def score(self, X: Any, y: Any) -> float:
-        """Estimate how much all columns of X together say about y.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-
-        Returns
-        -------
-        score : float
-        """
-        return self.estimate(X, y).value
 
     def estimate(self, X: Any, y: Any) -> DensityRatioEstimate:
         """Fit the density ratio and keep everything about it.
@@ -119,6 +109,7 @@ class DensityRatioMeasure(Measure):
                 "target_sigma": median,
             },
             best_cv_score=self._best_cv_score(target),
+            offset=self.offset if self.score_by == "cross_validation" else None,
         )
 
     def _best_cv_score(self, target: Target) -> float:
@@ -142,12 +133,14 @@ class DensityRatioProblem(MeasureProblem):
         draw_class: type[DensityRatioDraw],
         draw_options: dict[str, Any],
         best_cv_score: float,
+        offset: float | None,
     ) -> None:
         super().__init__(table, target)
         self.seed = seed
         self.n_basis = n_basis
         self.centers = centers
         self.best_cv_score = best_cv_score
+        self._offset = offset
         self._draw_class = draw_class
         self._draw_options = draw_options
         self._idle: list[DensityRatioDraw] = []
@@ -185,7 +178,9 @@ class DensityRatioProblem(MeasureProblem):
 
     def score_set(self, columns: HostArray) -> float:
         """What a set of columns says together, under the model that cross-validation chooses."""
-        return self.fit_set(columns)[1][1].value
+        with steady_blas():
+            _, (_, fit) = self.fit_set(columns)
+        return fit.value if self._offset is None else self._offset - fit.cv_score
 
     def score_each(self, columns: HostArray) -> HostArray:
         """What every column says by itself."""

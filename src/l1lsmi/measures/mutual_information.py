@@ -47,6 +47,10 @@ class MutualInformation(DensityRatioMeasure):
     target_sigma_factor : float, default=1.0
         For regression, the kernel width of the target over the median distance of its values (of
         400 of them where there are more).
+    score_by : {"cross_validation", "estimate"}, default="cross_validation"
+        What ``score`` gives and strategies compare sets by: what rows left out say of the measure
+        (the cross-validation score with its sign turned), which many features do not flatter,
+        or the estimate from all rows.
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" takes numbers with fractions, or more than 20 different whole numbers, for regression.
     random_state : int, RandomState instance or None, default=None
@@ -67,6 +71,8 @@ class MutualInformation(DensityRatioMeasure):
     '0.00 0.69'
     """
 
+    offset = 0.0
+
     def __init__(
         self,
         *,
@@ -76,6 +82,7 @@ class MutualInformation(DensityRatioMeasure):
         sigma_factors: Sequence[float] = SIGMA_FACTORS,
         sigmas: Sequence[float] = (),
         target_sigma_factor: float = 1.0,
+        score_by: str = "cross_validation",
         task: str = "auto",
         random_state: Any = None,
     ) -> None:
@@ -85,6 +92,7 @@ class MutualInformation(DensityRatioMeasure):
         self.sigma_factors = sigma_factors
         self.sigmas = sigmas
         self.target_sigma_factor = target_sigma_factor
+        self.score_by = score_by
         self.task = task
         self.random_state = random_state
 

@@ -50,6 +50,10 @@ class SquaredMutualInformation(DensityRatioMeasure):
     target_sigma_factor : float, default=1.0
         For regression, the kernel width of the target over the median distance of its values (of
         400 of them where there are more).
+    score_by : {"cross_validation", "estimate"}, default="cross_validation"
+        What ``score`` gives and strategies compare sets by: what rows left out say of the measure
+        (the cross-validation score with its sign turned, less 1/2), which many features do not flatter,
+        or the estimate from all rows.
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" takes numbers with fractions, or more than 20 different whole numbers, for regression.
     random_state : int, RandomState instance or None, default=None
@@ -70,6 +74,7 @@ class SquaredMutualInformation(DensityRatioMeasure):
     '0.00 0.50'
     """
 
+    offset = -0.5
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **DensityRatioMeasure._parameter_constraints,
         "regularizations": ["array-like"],
@@ -85,6 +90,7 @@ class SquaredMutualInformation(DensityRatioMeasure):
         sigmas: Sequence[float] = SIGMAS,
         regularizations: Sequence[float] = REGULARIZATIONS,
         target_sigma_factor: float = 1.0,
+        score_by: str = "cross_validation",
         task: str = "auto",
         random_state: Any = None,
     ) -> None:
@@ -95,6 +101,7 @@ class SquaredMutualInformation(DensityRatioMeasure):
         self.sigmas = sigmas
         self.regularizations = regularizations
         self.target_sigma_factor = target_sigma_factor
+        self.score_by = score_by
         self.task = task
         self.random_state = random_state
 

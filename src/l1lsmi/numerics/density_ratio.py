@@ -51,8 +51,6 @@ class DensityRatioDraw:
 
     #: Factors of width and regularization that make the steps of `refine_model`.
     steps: ClassVar[tuple[tuple[float, float], ...]] = ((math.sqrt(0.5), 1.0), (math.sqrt(2.0), 1.0))
-    #: By how much a step must improve the score to be taken.
-    least_gain: ClassVar[float] = 0.0
 
     def __init__(
         self,
@@ -69,6 +67,7 @@ class DensityRatioDraw:
         if fold_of_row is None:
             fold_of_row = stratified_folds(target.codes, n_folds, rng)
         self.centers = centers
+        self._fold_of_center = np.where(centers >= 0, fold_of_row[centers], -1)
         self.rows = FoldedRows(
             table,
             fold_of_row,
@@ -122,10 +121,10 @@ class DensityRatioDraw:
 
     # -- model selection -------------------------------------------------------------------
 
-    def _score_models(
+    def _fold_scores(
         self, exponents: list[Array], sigma: float, regularizations: Sequence[float]
-    ) -> list[float]:
-        """Cross-validation score at one width, for each of the regularizations."""
+    ) -> HostArray:
+        """Cross-validation scores at one width, (folds, regularizations)."""
         raise NotImplementedError
 
     def _score_width(self, exponents: list[Array], sigma: float, near: float | None) -> Judgement:
@@ -139,19 +138,27 @@ class DensityRatioDraw:
         return self._best_model(weights, columns, sigmas, self.grid.regularizations)
 
     def refine_model(self, weights: HostArray, columns: HostArray, best: Judgement) -> Judgement:
-        """Walk from a model off the grid for as long as the cross-validation score falls."""
+        """Walk from a model off the grid for as long as the cross-validation score falls.
+
+        It must fall by more than the standard error of the fall over the folds: where less
+        regularization gains nothing that is certain, it makes estimates larger for no reason.
+        """
         exponents = self.rows.exponents(weights**2, columns)
-        improved = True
+
+        def fold_scores(model: Model) -> HostArray:
+            return self._fold_scores(exponents, model.sigma, [model.regularization])[:, 0]
+
+        present, model, improved = fold_scores(best.model), best.model, True
         while improved:
             improved = False
             for width, factor in self.steps:
-                model = Model(best.model.sigma * width, best.model.regularization * factor)
-                if not self._allows(model):
-                    continue
-                (score,) = self._score_models(exponents, model.sigma, [model.regularization])
-                if score < best.cv_score - self.least_gain:
-                    best, improved = Judgement(score, model), True
-        return best
+                step = Model(model.sigma * width, model.regularization * factor)
+                if self._allows(step):
+                    scores = fold_scores(step)
+                    gains = present - scores
+                    if gains.mean() > gains.std(ddof=1) / math.sqrt(gains.size):
+                        present, model, improved = scores, step, True
+        return Judgement(float(present.mean()), model)
 
     def _allows(self, model: Model) -> bool:
         """Tell whether a model can be computed with."""
@@ -167,9 +174,9 @@ class DensityRatioDraw:
         exponents = self.rows.exponents(weights**2, columns)
         found: list[Judgement] = []
         for sigma in sigmas:
-            scores = self._score_models(exponents, sigma, regularizations)
+            scores = self._fold_scores(exponents, sigma, regularizations).mean(axis=0)
             i = int(np.argmin(scores))
-            found.append(Judgement(scores[i], Model(sigma, float(regularizations[i]))))
+            found.append(Judgement(float(scores[i]), Model(sigma, float(regularizations[i]))))
         return min(found, key=lambda judgement: judgement.cv_score)
 
     def _start_regularizations(self) -> Sequence[float]:

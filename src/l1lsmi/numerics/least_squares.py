@@ -181,7 +181,7 @@ def _weighted_outer(left: Array, right: Array, factor: Array) -> Array:
 
 
 def held_out_scores(sums: FoldSums, target: TargetSums, regularizations: Sequence[float]) -> Array:
-    r"""The paper's cross-validation score :math:`\hat J` for each regularization; lower is better."""
+    r"""The paper's cross-validation score :math:`\hat J` of each fold and regularization; lower is better."""
     xp = namespace(sums.gram)
     split = _split(sums, target)
     alphas = [
@@ -191,7 +191,7 @@ def held_out_scores(sums: FoldSums, target: TargetSums, regularizations: Sequenc
     alpha = xp.stack(alphas, axis=-1)  # (F, C, b, regularizations)
     product = _weighted_product(split.test_gram, split.test_factor, alpha)
     losses = (0.5 * product - split.test_joint[..., None]) * alpha
-    return xp.sum(losses, axis=(0, 1, 2)) / sums.gram.shape[0]
+    return xp.sum(losses, axis=(1, 2))
 
 
 def held_out_slopes(

@@ -71,11 +71,10 @@ class LeastSquaresDraw(DensityRatioDraw):
 
     # -- model selection -------------------------------------------------------------------
 
-    def _score_models(
+    def _fold_scores(
         self, exponents: list[Array], sigma: float, regularizations: Sequence[float]
-    ) -> list[float]:
-        scores = held_out_scores(self._sums(exponents, sigma), self.target, regularizations)
-        return [float(score) for score in to_numpy(scores)]
+    ) -> HostArray:
+        return to_numpy(held_out_scores(self._sums(exponents, sigma), self.target, regularizations))
 
     def _allows(self, model: Model) -> bool:
         return model.regularization >= LEAST_REGULARIZATION
@@ -93,7 +92,7 @@ class LeastSquaresDraw(DensityRatioDraw):
             missing = [i for i in around if i not in scores]
             if missing:
                 values = held_out_scores(sums, self.target, [REGULARIZATIONS[i] for i in missing])
-                scores.update(zip(missing, to_numpy(values).tolist(), strict=True))
+                scores.update(zip(missing, to_numpy(values).mean(axis=0).tolist(), strict=True))
             lowest = min(around, key=lambda i: scores[i])
             if lowest == best:
                 return Judgement(scores[best], Model(sigma, REGULARIZATIONS[best]))
@@ -105,7 +104,8 @@ class LeastSquaresDraw(DensityRatioDraw):
         """Fit the density ratio; alpha is (C, b)."""
         sums = self._sum_kernels(self._kernels(weights, columns, model.sigma))
         if cv_score is None:
-            cv_score = float(held_out_scores(sums, self.target, [model.regularization])[0])
+            scores = held_out_scores(sums, self.target, [model.regularization])
+            cv_score = float(to_numpy(scores).mean())
         alpha, value = fit_all_rows(sums, self.target, model.regularization)
         return Fit(to_numpy(alpha), value, cv_score)
 

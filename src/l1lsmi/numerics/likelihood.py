@@ -113,7 +113,7 @@ def fit_ratios(
     n_basis = xp.sum(one, axis=-1, keepdims=True)
     beta = one / n_basis + (1 - one)
     barrier = 1.0 / float(n_basis.shape[-1] * split.means.shape[-1])
-    dual = barrier / beta
+    dual = barrier * means / beta
     for _ in range(max_iter):
         beta, dual, slack, solve = _step(blocks, split, beta, dual, means, one, barrier)
         if barrier <= least_barrier and slack <= SLACK * least_barrier:
@@ -152,8 +152,11 @@ def _step(
     gradient = 1 - scale * first
     diagonal = like(np.eye(beta.shape[-1]), beta) * (dual / beta)[..., None]
     solve = positive_definite_solver(scale[..., :, None] * second * scale[..., None, :] + diagonal)
-    move = solve(barrier / beta - gradient)
-    turn = barrier / beta - dual - dual / beta * move
+    # The barrier leaves a trace of basis functions that the likelihood has no use for. In proportion to
+    # their means, it is the same trace for all, also of those that have hardly any rows near.
+    push = barrier * means / beta
+    move = solve(push - gradient)
+    turn = push - dual - dual / beta * move
     slack = float(xp.max(xp.abs(one * (gradient - dual))))
     new = beta + _length(beta, move) * move, dual + _length(dual, turn) * turn
     return *new, slack, lambda right: scale * solve(scale * right)
@@ -223,9 +226,7 @@ def _test_of(split: Split, fold_sizes: Sequence[int]) -> _Test:
     xp = namespace(split.train)
     sizes = like(list(fold_sizes), split.train, dtype=xp.float64)
     out = xp.astype(split.train == 0, xp.float64)
-    return _Test(
-        out / sizes / len(fold_sizes), 1.0 / (1.0 + xp.matmul(xp.astype(split.train > 0, xp.float64), sizes))
-    )
+    return _Test(out / sizes, 1.0 / (1.0 + xp.matmul(xp.astype(split.train > 0, xp.float64), sizes)))
 
 
 def _smoothed(block: RatioBlock, alpha: Array, test: _Test) -> Array:
@@ -233,8 +234,8 @@ def _smoothed(block: RatioBlock, alpha: Array, test: _Test) -> Array:
     return _safe((1 - test.smoothing) * _at_rows(block, alpha) + test.smoothing, block.present)
 
 
-def held_out(blocks: Sequence[RatioBlock], split: Split, alpha: Array, fold_sizes: Sequence[int]) -> float:
-    """Mean over the folds of minus the mean log ratio of rows that were left out."""
+def held_out(blocks: Sequence[RatioBlock], split: Split, alpha: Array, fold_sizes: Sequence[int]) -> Array:
+    """Minus the mean log ratio of the rows that each problem left out, (P,)."""
     xp = namespace(alpha)
     test = _test_of(split, fold_sizes)
     weights = xp.matrix_transpose(test.weights)[:, None, None, :]
@@ -242,9 +243,9 @@ def held_out(blocks: Sequence[RatioBlock], split: Split, alpha: Array, fold_size
 
     def term(block: RatioBlock) -> Array:
         logs = xp.log(_smoothed(block, normalised, test))
-        return xp.sum(block.present[..., None] * weights * logs)
+        return xp.sum(block.present[..., None] * weights * logs, axis=(0, 1, 2))
 
-    return -float(_sum(blocks, term))
+    return -_sum(blocks, term)
 
 
 def held_out_slopes(
@@ -259,7 +260,8 @@ def held_out_slopes(
     """
     xp = namespace(ratios.alpha)
     test = _test_of(split, fold_sizes)
-    weights = xp.matrix_transpose(test.weights)[:, None, None, :]
+    # The score is the mean over the folds.
+    weights = xp.matrix_transpose(test.weights)[:, None, None, :] / len(fold_sizes)
     total = xp.sum(ratios.alpha * split.means, axis=(1, 2), keepdims=True)
     alpha = ratios.alpha / total
 
@@ -280,5 +282,5 @@ def held_out_slopes(
         return _spread(pull, alpha) + _spread(fitted, adjoint) - _spread(bend, ratios.alpha)
 
     slopes = [joint(block, pull) for block, pull in zip(blocks, pulls, strict=True)]
-    score = held_out(blocks, split, ratios.alpha, fold_sizes)
+    score = float(xp.mean(held_out(blocks, split, ratios.alpha, fold_sizes)))
     return score, RowSlopes(slopes, -adjoint - along * alpha)

@@ -30,9 +30,6 @@ __all__ = ["LikelihoodDraw"]
 class LikelihoodDraw(DensityRatioDraw):
     """Fits by likelihood: about a dozen Newton steps for an estimate, as many for all folds."""
 
-    # Where there is nothing to see, ever wider kernels gain ever less.
-    least_gain = 1e-4
-
     def __init__(self, table: Table, target: Target, **draw: Any) -> None:
         super().__init__(table, target, **draw)
         xp = namespace(table.x)
@@ -42,6 +39,10 @@ class LikelihoodDraw(DensityRatioDraw):
         # Which folds each problem is fitted to, over the number of rows in them.
         self._left_out = like(left_out / (left_out @ sizes)[:, None], table.x)
         self._all_rows = like(np.full((1, n_folds), 1.0 / sizes.sum()), table.x)
+        # A row left out must not be a centre: its kernel would be far higher there than anywhere that the
+        # fit has seen.
+        folds = np.arange(n_folds)[:, None, None]
+        self._outside = like((self._fold_of_center != folds).astype(np.float64), table.x)
         self._target_sums = self.rows.sum(lambda _, k: xp.sum(k, axis=2), self._target_kernels)
         is_row = [like((b.rows >= 0).astype(np.float64), table.x)[:, None, :] for b in self.rows.blocks]
         self._present = (
@@ -65,6 +66,8 @@ class LikelihoodDraw(DensityRatioDraw):
             return xp.tensordot(train, of_folds, axes=([1], [0]))
 
         means = mean(sums) * mean(self._target_sums)
+        if train is self._left_out:
+            means = means * self._outside
         # The constant function of a class has the share of the class as its mean, else 1.
         constant = mean(self._target_sums) if self._is_classification() else xp.ones_like(means[..., :1])
         return Split(train, xp.concat([means, constant], axis=-1))
@@ -77,19 +80,20 @@ class LikelihoodDraw(DensityRatioDraw):
 
     # -- model selection -------------------------------------------------------------------
 
-    def _held_out_score(self, kernels: list[Array]) -> float:
+    def _held_out(self, kernels: list[Array]) -> HostArray:
         blocks, split = self._blocks(kernels), self._split(kernels, self._left_out)
         ratios = fit_ratios(blocks, split, SCORE_BARRIER)
-        return held_out(blocks, split, ratios.alpha, self._fold_sizes())
+        return to_numpy(held_out(blocks, split, ratios.alpha, self._fold_sizes()))
 
-    def _score_models(
+    def _fold_scores(
         self, exponents: list[Array], sigma: float, regularizations: Sequence[float]
-    ) -> list[float]:
-        score = self._held_out_score([self._kernel(exponent, sigma) for exponent in exponents])
-        return [score] * len(regularizations)
+    ) -> HostArray:
+        # There is nothing to regularise: one score for all.
+        scores = self._held_out([self._kernel(exponent, sigma) for exponent in exponents])
+        return np.repeat(scores[:, None], len(regularizations), axis=1)
 
     def _score_width(self, exponents: list[Array], sigma: float, near: float | None) -> Judgement:
-        return Judgement(self._score_models(exponents, sigma, [0.0])[0], Model(sigma))
+        return Judgement(float(self._fold_scores(exponents, sigma, [0.0]).mean()), Model(sigma))
 
     # -- values and gradients --------------------------------------------------------------
 
@@ -101,7 +105,7 @@ class LikelihoodDraw(DensityRatioDraw):
         value = mutual_information(blocks, split, alpha)
         total = namespace(alpha).sum(alpha * split.means)
         if cv_score is None:
-            cv_score = self._held_out_score(kernels)
+            cv_score = float(self._held_out(kernels).mean())
         return Fit(to_numpy(alpha[0, ...] / total), value, cv_score)
 
     def _value(self, kernels: list[Array], model: Model) -> float:

@@ -36,13 +36,13 @@ class Forward(GreedySearch):
     Examples
     --------
     >>> import numpy as np
-    >>> from l1lsmi.measures import HSIC
+    >>> from l1lsmi.measures import SquaredMutualInformation
     >>> from l1lsmi.strategies import Forward
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 5))
-    >>> X[:, 4] = X[:, 1] + 0.01 * rng.normal(size=200)  # a copy
+    >>> X[:, 4] = X[:, 1] + 0.3 * rng.normal(size=200)  # a copy with noise
     >>> y = 2 * X[:, 1] + X[:, 3]
-    >>> selection = Forward().select(HSIC(), X, y, 2)
+    >>> selection = Forward().select(SquaredMutualInformation(), X, y, 2, random_state=0)
     >>> [step.feature for step in selection.path]
     [1, 3]
     """

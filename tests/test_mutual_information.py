@@ -1,0 +1,134 @@
+"""Mutual information: known values, the optimality of the fit, gradients, and the shared interface."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from l1lsmi.measures import MutualInformation
+from l1lsmi.numerics.likelihood import fit_ratios
+from l1lsmi.numerics.model import Model
+from l1lsmi.rows import Table
+from l1lsmi.validation import check_target
+from tests.conftest import TASKS, problem_data, to_library
+
+MODEL = Model(0.9)
+COLUMNS = np.array([0, 1, 2, 4])
+
+
+def make_draw(task, library=np, n_basis=41, **data):
+    X, y = problem_data(task, **data)
+    measure = MutualInformation(n_basis=n_basis)
+    return measure.bind(Table.of(to_library(X, library)), check_target(y, task), 0).draw(0)
+
+
+def random_weights(seed, size=4):
+    return np.random.default_rng(seed).uniform(0.3, 1.3, size=size)
+
+
+def central_differences(function, weights, h=1e-4):
+    return np.array(
+        [(function(weights + h * e) - function(weights - h * e)) / (2 * h) for e in np.eye(weights.size)]
+    )
+
+
+def test_discrete_pair():
+    # Features and classes with this joint distribution share sum p log(p / (p_x p_y)) nats.
+    joint = np.array([[0.2, 0.1], [0.1, 0.25], [0.05, 0.3]])
+    exact = np.sum(joint * np.log(joint / (joint.sum(1, keepdims=True) * joint.sum(0))))
+    cells = np.random.default_rng(0).choice(6, p=joint.ravel(), size=4000)
+    X, y = (cells // 2)[:, None].astype(float), cells % 2
+    estimate = MutualInformation(random_state=0).estimate(X, y)
+    assert estimate.value == pytest.approx(exact, abs=0.01)
+    assert -estimate.cv_score == pytest.approx(exact, abs=0.01)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.3, 0.5])
+def test_bivariate_normal(correlation):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=2000)
+    y = correlation * x + np.sqrt(1 - correlation**2) * rng.normal(size=2000)
+    value = MutualInformation(random_state=0).score(x[:, None], y)
+    assert value == pytest.approx(-0.5 * np.log(1 - correlation**2), abs=0.04)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_fit_is_optimal(task, library):
+    """Conditions for an optimum: means over pairs, less the pull of the rows, is 0 where alpha is not."""
+    draw = make_draw(task, library)
+    kernels = draw._kernels(np.ones(4), COLUMNS, MODEL.sigma)
+    blocks, split = draw._blocks(kernels), draw._split(kernels, draw._all_rows)
+    alpha = np.asarray(fit_ratios(blocks, split).alpha)[0]
+    means, pull = np.asarray(split.means)[0], np.zeros_like(alpha)
+    for block in blocks:
+        joint, present = np.asarray(block.joint), np.asarray(block.present)
+        ratio = np.einsum("fcqb,cb->fcq", joint, alpha)
+        pull += np.einsum("fcqb,fcq->cb", joint, present / np.where(present > 0, ratio, 1)) / 203
+    assert (alpha >= 0).all()
+    assert np.sum(alpha * means) == pytest.approx(1.0, abs=1e-6)
+    slack = (means - pull) / np.where(means > 0, means, 1)
+    assert slack.min() > -1e-6
+    assert np.abs(slack * alpha * means).max() < 1e-7
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_ratio_is_normalised_and_gives_the_value(task):
+    X, y = problem_data(task)
+    estimate = MutualInformation(n_basis=41, random_state=0).estimate(X[:, :3], y)
+    at_pairs = estimate.density_ratio(X[:, :3], y)
+    assert np.log(at_pairs).mean() == pytest.approx(estimate.value, abs=1e-8)
+    n = len(y)
+    rows, targets = np.repeat(np.arange(n), n), np.tile(np.arange(n), n)
+    assert estimate.density_ratio(X[rows, :3], y[targets]).mean() == pytest.approx(1.0, abs=1e-8)
+    assert at_pairs.min() >= 0
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("seed", range(2))
+def test_gradients_match_finite_differences(task, seed, library):
+    draw, weights = make_draw(task, library), random_weights(seed)
+    value, gradient = draw.value_and_gradient(weights, COLUMNS, MODEL)
+    expected = central_differences(lambda w: draw.value_and_gradient(w, COLUMNS, MODEL)[0], weights)
+    assert np.abs(gradient - expected).max() <= 1e-4 * np.abs(expected).max()
+    climb = draw.climb(weights, COLUMNS, MODEL)
+    expected = central_differences(lambda w: draw.climb(w, COLUMNS, MODEL).value, weights)
+    assert np.abs(climb.gradient - expected).max() <= 1e-4 * np.abs(expected).max()
+    fit = draw.fit(weights, COLUMNS, MODEL)
+    assert (fit.value, fit.cv_score) == pytest.approx((value, -climb.value))
+    assert climb.estimate() == pytest.approx(value)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_blocks_of_rows_do_not_matter(task, monkeypatch):
+    from l1lsmi import rows
+
+    whole = make_draw(task)
+    monkeypatch.setattr(rows, "BLOCK_ROWS", 50)
+    cut = make_draw(task)
+    assert len(cut.rows.blocks) > len(whole.rows.blocks)
+    weights = random_weights(0)
+    for a, b in zip(
+        cut.value_and_gradient(weights, COLUMNS, MODEL),
+        whole.value_and_gradient(weights, COLUMNS, MODEL),
+        strict=True,
+    ):
+        np.testing.assert_allclose(a, b, rtol=1e-6)
+    a, b = (draw.climb(weights, COLUMNS, MODEL) for draw in (cut, whole))
+    assert a.value == pytest.approx(b.value, rel=1e-8)
+    np.testing.assert_allclose(a.gradient, b.gradient, rtol=1e-4)
+
+
+def test_the_estimate_is_never_negative():
+    rng = np.random.default_rng(0)
+    for seed in range(3):
+        X, y = rng.normal(size=(60, 2)), rng.normal(size=60)
+        assert MutualInformation(n_basis=20, random_state=seed).estimate(X, y).value >= 0
+
+
+def test_what_sets_are_compared_by():
+    X, y = problem_data("regression")
+    measure = MutualInformation(n_basis=30, random_state=0)
+    estimate = measure.estimate(X, y)
+    assert measure.score(X, y) == pytest.approx(-estimate.cv_score)
+    plain = clone(measure).set_params(score_by="estimate")
+    assert plain.score(X, y) == pytest.approx(estimate.value)
+    assert estimate.value > -estimate.cv_score  # rows that were fitted to flatter
