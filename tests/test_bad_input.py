@@ -5,12 +5,14 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, PredefinedSplit, ShuffleSplit
 
-from l1lsmi import L1LSMI
-from l1lsmi.measures import SquaredMutualInformation
-from l1lsmi.strategies import L1Weighting
+from l1lsmi import L1LSMI, FeatureSelector
+from l1lsmi.measures import HSIC, MutualInformation, Pearson, SquaredMutualInformation
+from l1lsmi.strategies import Exhaustive, Forward, L1Weighting, Ranking
+from tests.matrix import MEASURES, SELECTORS
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(30, 4))
@@ -71,19 +73,70 @@ BAD_DATA = {
 }
 
 
+SUPERVISED = [name for name in SELECTORS if "unsupervised" not in name]
+
+
 @pytest.mark.parametrize("case", BAD_DATA)
-def test_bad_data(case):
+@pytest.mark.parametrize("name", SUPERVISED)
+def test_bad_data(name, case):
     bad_X, bad_y, message = BAD_DATA[case]
-    selector = L1LSMI(2)
+    selector = clone(SELECTORS[name]).set_params(n_features_to_select=1)
     with pytest.raises(ValueError, match=message):
         selector.fit(bad_X, bad_y)
-    assert not hasattr(selector, "support_")
+    assert not any(attribute.endswith("_") for attribute in vars(selector))
 
 
-def test_bad_data_in_the_measure():
+@pytest.mark.parametrize("name", MEASURES)
+def test_bad_data_in_the_measures(name):
     for bad_X, bad_y, message in BAD_DATA.values():
         with pytest.raises(ValueError, match=message):
-            SquaredMutualInformation().score(bad_X, bad_y)
+            MEASURES[name].score(bad_X, bad_y)
+        with pytest.raises(ValueError, match=message):
+            MEASURES[name].score_each(bad_X, bad_y)
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_every_selector_refuses_a_bad_number_of_features(name):
+    for k, message in (
+        (0, "Got 0 instead"),
+        (5, "n_features_to_select=5 must be .* between 1 and the 4 features of X"),
+        (1.0, "Got 1.0 instead"),
+        ("two", "Got 'two' instead"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            clone(SELECTORS[name]).set_params(n_features_to_select=k).fit(X, Y)
+
+
+def test_without_a_target_the_features_are_still_checked():
+    for name in SELECTORS:
+        if "unsupervised" in name:
+            with pytest.raises(ValueError, match="NaN, first in row 7 of column 2"):
+                SELECTORS[name].fit(spoiled(np.nan))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"measure": "hsic"}, "'measure' parameter of FeatureSelector must be .* Got 'hsic' instead"),
+        ({"measure": HSIC}, "'measure' parameter .* instance of .*Measure"),
+        ({"strategy": Forward}, "'strategy' parameter .* instance of .*Strategy"),
+        ({"measure": HSIC(sigma=0)}, "'sigma' parameter of HSIC .* Got 0 instead"),
+        ({"measure": HSIC(target_sigma=-1.0)}, "'target_sigma' parameter of HSIC .* Got -1.0 instead"),
+        ({"measure": Pearson(task="x")}, "'task' parameter of Pearson .* Got 'x' instead"),
+        ({"measure": MutualInformation(n_basis=0)}, "'n_basis' parameter .* Got 0 instead"),
+        ({"measure": MutualInformation(sigma_factors=(0,))}, "'sigma_factors' .* positive numbers"),
+        ({"measure": SquaredMutualInformation(score_by="luck")}, "'score_by' .* Got 'luck' instead"),
+        ({"strategy": Forward(shortlist=0)}, "'shortlist' parameter of Forward .* Got 0 instead"),
+        ({"strategy": Exhaustive(max_subsets=0)}, "'max_subsets' parameter .* Got 0 instead"),
+        ({"strategy": Ranking(time_limit=-1)}, "'time_limit' parameter of Ranking .* Got -1 instead"),
+        ({"strategy": Ranking(n_jobs=0)}, "'n_jobs' parameter of Ranking .* Got 0 instead"),
+    ],
+)
+def test_bad_parts(parameters, message):
+    selector = FeatureSelector(n_features_to_select=2, **parameters)
+    with pytest.raises(ValueError, match=message):
+        selector.fit(X, Y)
+    assert not hasattr(selector, "support_")
 
 
 def test_a_named_column_is_named():

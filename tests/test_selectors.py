@@ -16,23 +16,20 @@ from sklearn.utils import estimator_checks
 from l1lsmi import L1LSMI
 from l1lsmi.datasets import make_xor
 from tests.conftest import library_of, to_library
-
-ESTIMATORS = [
-    L1LSMI(random_state=0),
-    L1LSMI(1, algorithm="paper", n_restarts=1, max_iter=3, n_basis=20, random_state=0),
-]
+from tests.matrix import CLASSES, SELECTORS
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=["path", "paper"])
+@pytest.mark.parametrize("name", SELECTORS)
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_scikit_learn_contract(estimator):
-    results = estimator_checks.check_estimator(estimator, on_skip=None)
+def test_scikit_learn_contract(name):
+    results = estimator_checks.check_estimator(clone(SELECTORS[name]), on_skip=None)
     assert len(results) > 30
     assert {result["status"] for result in results} <= {"passed", "skipped"}
 
 
+@pytest.mark.parametrize("name", CLASSES)
 @pytest.mark.parametrize(
-    "name",
+    "check",
     [
         "check_dataframe_column_names_consistency",
         "check_get_feature_names_out_error",
@@ -48,9 +45,9 @@ def test_scikit_learn_contract(estimator):
     ],
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_checks_that_check_estimator_leaves_out(name):
-    check = getattr(estimator_checks, name)
-    assert check("L1LSMI", clone(ESTIMATORS[0])) is None
+def test_checks_that_check_estimator_leaves_out(name, check):
+    selector = clone(SELECTORS[name])
+    assert getattr(estimator_checks, check)(type(selector).__name__, selector) is None
 
 
 def test_pipeline_and_grid_search():
@@ -62,13 +59,39 @@ def test_pipeline_and_grid_search():
     assert search.best_score_ == 1.0
 
 
-def test_pickle_and_clone():
+@pytest.mark.parametrize("name", SELECTORS)
+def test_pickle_and_clone(name):
     X, y = make_xor(150, random_state=0)
-    selector = L1LSMI(0.2, random_state=0).fit(X, y)
+    selector = clone(SELECTORS[name]).set_params(n_features_to_select=0.2).fit(X, y)
     again = pickle.loads(pickle.dumps(selector))
     np.testing.assert_array_equal(again.transform(X), selector.transform(X))
     assert not hasattr(clone(selector), "support_")
     assert selector.support_.sum() == 2
+
+
+@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_every_selector_takes_data_frames(frame, name):
+    X, y = make_xor(100, random_state=0)
+    names = [f"column {j}" for j in range(10)]
+    data = frame(dict(zip(names, X.T, strict=True)))
+    output = "pandas" if frame is pd.DataFrame else "polars"
+    selector = clone(SELECTORS[name]).set_params(n_features_to_select=3).set_output(transform=output)
+    transformed = selector.fit(data, np.where(y, "yes", "no")).transform(data)
+    assert isinstance(transformed, frame)
+    plain = clone(SELECTORS[name]).set_params(n_features_to_select=3).fit(X, y)
+    assert list(transformed.columns) == [names[j] for j in plain.get_support(indices=True)]
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_every_selector_takes_arrays_of_any_library(name, library):
+    X, y = make_xor(100, random_state=0)
+    selector = clone(SELECTORS[name]).set_params(n_features_to_select=3)
+    expected = clone(selector).fit(X, y)
+    selector.fit(to_library(X, library), to_library(y, library))
+    np.testing.assert_array_equal(selector.support_, expected.support_)
+    assert isinstance(selector.support_, np.ndarray)
+    assert library_of(selector.transform(to_library(X, library))) == library.__name__
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])

@@ -127,6 +127,12 @@ class FeatureSelector(_PartsSelector):
         self.n_features_to_select = n_features_to_select
         self.random_state = random_state
 
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        for part in (self.measure, self.strategy):
+            if part is not None:
+                part._validate_params()
+
     def _task(self) -> str:
         return "auto" if self.measure is None else self.measure.task
 
