@@ -3,6 +3,7 @@
 #                 (DATA=breast_cancer, diabetes, digits, iris or wine; K=number of features)
 #   make test     set up .venv, then lint, types and all tests
 #   make bench    the speed and accuracy tables (minutes)
+#   make peers    answers and speed beside other packages, which it installs
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -10,7 +11,7 @@ BIN := $(VENV)/bin
 # installed unasked, because it can be gigabytes; without it those tests skip, saying so.
 TORCH ?=
 
-.PHONY: select test lint bench clean
+.PHONY: select test lint bench peers clean
 
 select: $(VENV)/.installed
 	$(BIN)/python examples/select_features.py $(if $(DATA),--data $(DATA)) $(if $(K),-k $(K))
@@ -28,6 +29,11 @@ bench: $(VENV)/.tested
 	$(BIN)/python benchmarks/parts.py
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/accuracy.py
+	$(BIN)/python benchmarks/toys.py
+
+peers: $(VENV)/.tested
+	$(BIN)/python -m pip install --quiet --editable '.[peers]'
+	$(BIN)/python benchmarks/peers.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11")'

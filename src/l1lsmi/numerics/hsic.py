@@ -217,7 +217,7 @@ class PairedRows:
             found = chebyshev_series(half_length / self.target_sigma)
             if found is None:
                 return None
-            factor, series = np.stack(list(chebyshev_values(points, len(found))), axis=1), found
+            factor, series = chebyshev_values(points, len(found)).T, found
         return factor - factor.mean(axis=0), series
 
     def _score_one(self, column: int, target_factor: tuple[HostArray, HostArray] | None) -> float:
@@ -229,7 +229,7 @@ class PairedRows:
         if series is None or target_factor is None:
             return self.value(np.ones(1), columns, sigma)
         factor, target_series = target_factor
-        moments = np.stack([values @ factor for values in chebyshev_values(points, len(series))])
+        moments = chebyshev_values(points, len(series)) @ factor
         total = np.sum(series * (moments @ target_series @ moments.T))
         return float(total) / (self.table.n_rows - 1) ** 2
 

@@ -18,9 +18,9 @@ from l1lsmi.arrays import HostArray
 __all__ = ["chebyshev_series", "chebyshev_values", "median_gap"]
 
 #: Coefficients of the series smaller than this are rounding errors.
-NEGLIGIBLE = 1e-15
+NEGLIGIBLE = 1e-14
 #: Longest series that is tried.
-MOST_TERMS = 256
+MOST_TERMS = 400
 
 
 def median_gap(points: HostArray) -> float:
@@ -82,7 +82,7 @@ def _gaps_between(x: HostArray, first: HostArray, last: HostArray) -> HostArray:
     return np.asarray(x[left + 1 + first[left] + within] - x[left])
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def _transform(n_terms: int) -> tuple[HostArray, HostArray]:
     """Chebyshev points, and the matrix from values there to coefficients."""
     angles = (np.arange(n_terms) + 0.5) * np.pi / n_terms
@@ -104,22 +104,26 @@ def chebyshev_series(half_length: float) -> HostArray | None:
     series : numpy.ndarray of shape (n_terms, n_terms) or None
         None where it would take too many terms.
     """
-    n_terms = 16
+    n_terms = int(14 + 7.5 * half_length)  # enough as a rule
     while n_terms <= MOST_TERMS:
         points, transform = _transform(n_terms)
         kernel = np.exp(-0.5 * (half_length * (points[:, None] - points)) ** 2)
         series = transform @ kernel @ transform.T
-        if np.abs(series[-2:]).max() < NEGLIGIBLE * 10:
+        if np.abs(series[-2:]).max() < NEGLIGIBLE:
             needed = np.flatnonzero(np.abs(series).max(axis=0) > NEGLIGIBLE)
             size = int(needed[-1]) + 1 if needed.size else 1
             return np.asarray(series[:size, :size])
-        n_terms *= 2
+        n_terms += n_terms // 2
     return None
 
 
-def chebyshev_values(s: HostArray, n_terms: int) -> Iterator[HostArray]:
-    """Chebyshev polynomials of rising degree at points of [-1, 1], by their recurrence."""
-    before, now = np.ones_like(s), s
-    for _ in range(n_terms):
-        yield before
-        before, now = now, 2 * s * now - before
+def chebyshev_values(s: HostArray, n_terms: int) -> HostArray:
+    """Chebyshev polynomials of rising degree at points of [-1, 1], (n_terms, points), by recurrence."""
+    values = np.ones((n_terms, s.size))
+    if n_terms > 1:
+        values[1] = s
+    twice = 2 * s
+    for degree in range(2, n_terms):
+        np.multiply(twice, values[degree - 1], out=values[degree])
+        values[degree] -= values[degree - 2]
+    return values
