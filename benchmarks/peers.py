@@ -1,4 +1,4 @@
-"""Baselines and measures against the packages that people use for them today: same answers, how fast?
+"""Baselines and measures beside the packages that people use for them: same answers, and how fast.
 
 ``python benchmarks/peers.py``; the peers come with ``pip install '.[peers]'``.
 """
@@ -48,10 +48,8 @@ def seconds(run: Callable[[], Any], repeats: int) -> float:
 
 
 def show(title: str, size: str, ours: float, theirs: float) -> None:
-    print(
-        f"{title:<44} {size:<18} {1000 * ours:9.2f} ms {1000 * theirs:10.2f} ms {theirs / ours:7.1f} x",
-        flush=True,
-    )
+    times = f"{1000 * ours:9.2f} ms {1000 * theirs:10.2f} ms {theirs / ours:7.1f} x"
+    print(f"{title:<48} {size:<18} {times}", flush=True)
 
 
 # -- same answers -----------------------------------------------------------------------------------
@@ -147,11 +145,8 @@ def same_as_double_loops(draws: int) -> None:
             forward += [step.feature for step in found.path_] == plain_forward(score, 8, 3)
             found = FeatureSelector(measure, Backward(), 3).fit(X, y)
             backward += found.get_support(indices=True).tolist() == plain_backward(score, 8, 3)
-        name = type(measure).__name__
-        print(
-            f"  {name}: forward as a plain double loop {forward}/{draws}, backward {backward}/{draws}",
-            flush=True,
-        )
+        found = f"forward {forward}/{draws}, backward {backward}/{draws}"
+        print(f"  {type(measure).__name__}, as a plain double loop: {found}", flush=True)
 
 
 # -- speed ------------------------------------------------------------------------------------------
@@ -164,29 +159,23 @@ def time_baselines(n: int, m: int, k: int) -> None:
     X, y = data(n, m, 0)
     size, small = f"n = {n}, m = {m}", n <= 400
     frame, series = pd.DataFrame(X), pd.Series(y)
-    theirs = seconds(
-        lambda: mrmr_classif(frame, series, K=k, show_progress=False, n_jobs=1), 3 if small else 1
-    )
-    show(
-        "MRMR, F and correlation / mrmr_selection",
-        size,
-        seconds(lambda: MRMR(k, scheme="quotient", relevance="f").fit(X, y), 5),
-        theirs,
-    )
-    show("MRMR, discretised / mrmr_selection", size, seconds(lambda: MRMR(k).fit(X, y), 5), theirs)
-    theirs = seconds(
-        lambda: Peer(n_features_to_select=k, n_neighbors=10, n_jobs=1).fit(X, y), 3 if small else 1
-    )
+    repeats = 3 if small else 1
+
+    def mrmr() -> Any:
+        return mrmr_classif(frame, series, K=k, show_progress=False, n_jobs=1)
+
+    theirs = seconds(mrmr, repeats)
+    linear, discretised = MRMR(k, scheme="quotient", relevance="f"), MRMR(k)
+    show("MRMR, F and correlation / mrmr_selection", size, seconds(lambda: linear.fit(X, y), 5), theirs)
+    show("MRMR, discretised / mrmr_selection", size, seconds(lambda: discretised.fit(X, y), 5), theirs)
+    peer = Peer(n_features_to_select=k, n_neighbors=10, n_jobs=1)
+    theirs = seconds(lambda: peer.fit(X, y), repeats)
     show("ReliefF / skrebate", size, seconds(lambda: ReliefF(k).fit(X, y), 3), theirs)
     z, centred = (X - X.mean(axis=0)) / X.std(axis=0), y - y.mean()
+    theirs = seconds(lambda: lars_path(z, centred, method="lasso"), 20 if small else 1)
     ours = seconds(lambda: LassoK(k).fit(X, y), 20 if small else 3)
-    show(
-        "LassoK / lars_path, whole path",
-        size,
-        ours,
-        seconds(lambda: lars_path(z, centred, method="lasso"), 20 if small else 1),
-    )
-    print(f"{'QPFS':<44} {size:<18} {1000 * seconds(lambda: QPFS(k).fit(X, y), 3):9.2f} ms", flush=True)
+    show("LassoK / lars_path, whole path", size, ours, theirs)
+    print(f"{'QPFS':<48} {size:<18} {1000 * seconds(lambda: QPFS(k).fit(X, y), 3):9.2f} ms", flush=True)
 
 
 def time_hsic(n: int, m: int, k: int) -> None:
@@ -232,7 +221,7 @@ def main() -> None:
     same_as_lars(50)
     quadratic_programme(50)
     same_as_double_loops(10)
-    print(f"\n{'what / peer':<44} {'size':<18} {'l1lsmi':>12} {'peer':>13} {'ratio':>9}")
+    print(f"\n{'what / peer':<48} {'size':<18} {'l1lsmi':>12} {'peer':>13} {'ratio':>9}")
     for size in SIZES:
         time_baselines(*size)
         time_hsic(*size)
