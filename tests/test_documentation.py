@@ -1,19 +1,62 @@
-"""What the README shows must run."""
+"""What the README and the guides show must run."""
 
 import re
 from pathlib import Path
 
-README = Path(__file__).parents[1] / "README.md"
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+GUIDES = sorted((ROOT / "docs").glob("*.md"))
+
+
+def run(path: Path) -> dict:
+    """All Python of a page, from top to bottom."""
+    names: dict = {"__name__": path.stem}
+    for code in re.findall(r"```python\n(.*?)```", path.read_text(), re.DOTALL):
+        exec(code, names)
+    return names
 
 
 def test_the_ten_lines_of_the_readme_run():
-    (code,) = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
-    names: dict = {}
-    exec(code, names)
+    names = run(README)
     assert names["selector"].get_support(indices=True).tolist() == [2, 5]
     assert names["X_selected"].shape == (300, 2)
 
 
-def test_the_readme_names_files_that_exist():
-    for path in re.findall(r"\]\(([^)]+)\)|`(benchmarks/\w+\.py)`", README.read_text()):
-        assert (README.parent / "".join(path)).exists(), path
+@pytest.mark.parametrize("path", [README, *GUIDES], ids=lambda path: path.name)
+def test_pages_name_files_that_exist(path):
+    for name in re.findall(r"\]\(([^)#]+)\)", path.read_text()):
+        assert name.startswith("http") or (path.parent / name).exists(), name
+    for name in re.findall(r"`((?:benchmarks|docs|tests)/[\w/]+\.\w+)`", path.read_text()):
+        assert (ROOT / name).exists(), name
+    for name in re.findall(r"`((?:measures|strategies|numerics|baselines)/\w+\.py)`", path.read_text()):
+        assert (ROOT / "src" / "l1lsmi" / name).exists(), name
+
+
+def test_the_measure_of_the_guide():
+    names = run(ROOT / "docs" / "add_a_measure.md")
+    assert names["chosen"].tolist() == [1, 4]
+    assert names["together"] > names["alone"].max()
+    assert "L1Weighting needs draw" in names["refusal"]
+    for strategy in ("Ranking", "Forward", "Exhaustive"):
+        selector = names["FeatureSelector"](names["DistanceCovariance"](), _strategy(strategy), 2)
+        assert selector.fit(names["X"], names["X"][:, 3] + names["X"][:, 5] ** 3).support_.sum() == 2
+
+
+def test_the_strategy_of_the_guide():
+    names = run(ROOT / "docs" / "add_a_strategy.md")
+    assert names["chosen"].tolist() == [1, 4]
+    assert names["path"][-1].score == max(step.score for step in names["path"])
+    assert "Swaps needs score_set of its measure, which Pearson does not have" in names["refusal"]
+
+
+def _strategy(name):
+    from l1lsmi import strategies
+
+    return getattr(strategies, name)()
+
+
+def test_how_to_choose_runs():
+    names = run(ROOT / "docs" / "how_to_choose.md")
+    assert names["table"]
