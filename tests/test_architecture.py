@@ -84,3 +84,27 @@ def test_public_names_are_documented_with_examples():
         datasets.make_xor,
     ):
         assert ">>>" in thing.__doc__
+
+
+def test_limits_on_threads_do_not_outlive_their_users():
+    import threading
+
+    import numpy as np
+    from threadpoolctl import threadpool_info
+
+    from l1lsmi.measures import SquaredMutualInformation
+
+    def threads():
+        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+    before = threads()
+    X, y = np.random.default_rng(0).normal(size=(100, 3)), np.arange(100) % 2
+    users = [
+        threading.Thread(target=SquaredMutualInformation(n_basis=20, random_state=0).score, args=(X, y))
+        for _ in range(4)
+    ]
+    for user in users:
+        user.start()
+    for user in users:
+        user.join()
+    assert threads() == before

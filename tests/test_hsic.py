@@ -191,3 +191,17 @@ def test_median_of_many_numbers(share_of_zeros):
     expected = np.median(values) if share_of_zeros < 0.5 else np.median(values[values > 0])
     assert median_positive(values) == expected
     assert median_positive(np.sort(values)[::-1]) == expected
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rare_marks_have_exact_zeros_among_their_distances(seed):
+    rng = np.random.default_rng(seed)
+    X, y = (rng.random((150, 4)) < 0.05).astype(float), rng.integers(0, 2, 150)
+    X = X[:, X.std(axis=0) > 0]
+    assert HSIC().score(X, y) == pytest.approx(written_out(X, y, "classification"), rel=1e-6)
+    pairs = HSIC().bind(Table.of(X), check_target(y, "classification")).draw()
+    inside, last = np.arange(X.shape[1] - 1), np.array([X.shape[1] - 1])
+    whole = pairs.score_set(np.arange(X.shape[1]))
+    assert pairs.score_neighbours(inside, last, 1.0)[0] == pytest.approx(whole, rel=1e-6)
+    removed = pairs.score_neighbours(np.arange(X.shape[1]), last, -1.0)[0]
+    assert removed == pytest.approx(pairs.score_set(inside), rel=1e-6)

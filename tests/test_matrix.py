@@ -13,7 +13,7 @@ from l1lsmi import L1HSIC, FeatureSelector
 from l1lsmi.datasets import make_and_or, make_xor
 from l1lsmi.measures import HSIC, MutualInformation, Pearson, SquaredMutualInformation
 from l1lsmi.strategies import Backward, Exhaustive, Forward, L1Weighting, Ranking
-from l1lsmi.strategies.selection import StopReason
+from l1lsmi.strategies.selection import Budget, StopReason
 from tests.conftest import TASKS, problem_data
 from tests.matrix import MEASURES, STRATEGIES, combine
 
@@ -346,3 +346,66 @@ def test_measures_by_column():
         assert scores.shape == (5,), name
         assert scores[2] == 0
         assert scores[1] == pytest.approx(measure.score(X[:, [1]], y), rel=1e-9)
+
+
+# -- clocks -------------------------------------------------------------------------------------
+
+
+class Clock(Budget):
+    """Says that time is up from a given question on."""
+
+    def __init__(self, questions):
+        super().__init__(1e9)
+        self.questions = questions
+
+    def spent(self):
+        self.questions -= 1
+        return self.questions < 0
+
+
+@pytest.mark.parametrize("strategy", ["Forward", "Backward", "Exhaustive", "Ranking"])
+@pytest.mark.parametrize("measure", ["HSIC", "SquaredMutualInformation"])
+def test_whenever_the_clock_runs_out_it_is_said(measure, strategy):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 6))
+    y = X[:, 4] + X[:, 5]
+    problem = _problem_of(clone(MEASURES[measure]), X, y)
+    whole = clone(STRATEGIES[strategy]).search(problem, 3)
+    for questions in (0, 1, 2, 5):
+        cut = clone(STRATEGIES[strategy]).search(problem, 3, Clock(questions))
+        assert cut.support.sum() == 3
+        assert cut.stop_reason == StopReason.TIME_LIMIT or cut.score == pytest.approx(whole.score)
+    if strategy in ("Forward", "Backward"):
+        assert cut.support[[4, 5]].any()
+
+
+def test_one_feature_against_the_clock():
+    X, y = problem_data("regression", n=80, m=30)
+    problem = _problem_of(clone(MEASURES["SquaredMutualInformation"]), X, y)
+    for strategy in (Forward(), Exhaustive()):
+        selection = strategy.search(problem, 1, Clock(0))
+        assert selection.stop_reason == StopReason.TIME_LIMIT
+        assert selection.support.sum() == 1
+
+
+def test_backward_raises_an_interruption_before_it_knows_anything(monkeypatch):
+    X, y = problem_data("classification", n=60, m=6)
+
+    def interrupted(self, columns):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(_problem_of(HSIC(), X, y)), "score_set", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        combine("HSIC", "Backward", 2).fit(X, y)
+
+
+def test_a_score_that_is_not_a_number_is_never_the_best(monkeypatch):
+    X, y = problem_data("classification", n=60, m=6)
+    problem_class = type(_problem_of(HSIC(), X, y))
+    plain = problem_class.score_additions
+
+    def spoiled(self, columns, others):
+        return np.where(others == 0, np.nan, plain(self, columns, others))
+
+    monkeypatch.setattr(problem_class, "score_additions", spoiled)
+    assert not combine("HSIC", "Forward", 3).fit(X, y).support_[0]

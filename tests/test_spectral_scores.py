@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
+from scipy.stats import rankdata
 
 from l1lsmi.baselines import SPEC, LaplacianScore
 from l1lsmi.datasets import make_and_or, make_quad
@@ -18,11 +19,13 @@ def dense_graph(X, y, kind, n_neighbors=5, sigma=None):
     """Similarities as written: 1 / class size, or heat kernels of mutual or one-sided neighbours."""
     if kind == "classes":
         return (y[:, None] == y) / (y[:, None] == y).sum(axis=1)
-    points = (y - y.mean())[:, None] / y.std() if kind == "numbers" else (X - X.mean(axis=0)) / X.std(axis=0)
+    points = rankdata(y)[:, None] if kind == "numbers" else (X - X.mean(axis=0)) / X.std(axis=0)
     distance = cdist(points, points)
     near = np.zeros(distance.shape, dtype=bool)
     for i, row in enumerate(distance):
-        near[i, [j for j in np.argsort(row) if j != i][:n_neighbors]] = True
+        # Ranks are evenly spaced: of two neighbours at the same distance the lower one is taken.
+        nearest = np.lexsort((points[:, 0], row))
+        near[i, nearest[nearest != i][:n_neighbors]] = True
     width = np.median(distance[near]) if sigma is None else sigma
     return np.where(near | near.T, np.exp(-(distance**2) / (2 * width**2)), 0.0)
 

@@ -7,8 +7,9 @@ columns together, and solving many small positive definite systems.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -109,13 +110,25 @@ def _thread_pools() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def steady_blas() -> AbstractContextManager[Any]:
+_steady = threading.Lock()
+
+
+@contextmanager
+def steady_blas() -> Iterator[None]:
     """Keep matrix products on one thread while the context lasts.
 
     Sums are then added up in the same order on every machine, so that results do not depend on
-    the number of threads; work is spread over restarts instead.
+    the number of threads; work is spread over restarts instead. The limit is one for the whole
+    process: whoever finds it set neither sets nor lifts it.
     """
-    return _thread_pools().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
+    if not _steady.acquire(blocking=False):
+        yield
+        return
+    try:
+        with _thread_pools().limit(limits=1, user_api="blas"):
+            yield
+    finally:
+        _steady.release()
 
 
 def product_into(out: Array | None, left: Array, right: Array) -> Array:

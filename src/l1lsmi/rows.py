@@ -250,7 +250,8 @@ class FoldedRows:
     def _lines(self, rows: HostArray, columns: HostArray, unit: float) -> Array:
         xp = namespace(self.table.x)
         values = self.table.take(np.maximum(rows, 0), columns)
-        return xp.asarray(xp.matrix_transpose(values) * unit, copy=True)
+        flat = xp.reshape(xp.matrix_transpose(values) * unit, (-1,))  # lays the columns out anew
+        return xp.reshape(flat, (columns.size, -1))
 
     def _right_side(self, center: Piece, v: Array, first: bool) -> Array:
         xp = namespace(v)

@@ -75,8 +75,9 @@ class FeatureSelector(_PartsSelector):
     ranking_ : ndarray of int, shape (n_features_in_,)
         1 for selected features; 2, 3, ... for the others, the most promising first.
     score_ : float
-        What the measure says of the selected set; the mean over its features with `Ranking`, the
-        score of the weighted features with `L1Weighting`.
+        What the measure says of the selected set; the mean over its features with `Ranking`. With
+        `L1Weighting` it is the estimate for the weighted features (and ``cv_score_`` what rows left
+        out say of it).
     path_ : list
         Stations of the search: every set of a forward, backward or exhaustive search with its score
         (`Step`), every radius of a weighting.

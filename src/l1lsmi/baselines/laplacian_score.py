@@ -34,13 +34,14 @@ class LaplacianScore(Selector):
         Number of features, or their share strictly between 0 and 1; None selects half.
     graph : {"supervised", "unsupervised"}, default="supervised"
         What makes rows similar. "supervised" links the rows of a class of size c by 1/c, or each row with
-        those nearest in a numeric target; "unsupervised" links each row with those nearest in
+        those nearest in the ranks of a numeric target; "unsupervised" links each row with those nearest in
         all features and needs no target.
     n_neighbors : int, default=5
         Nearest rows that each row is linked with, all other rows where there are fewer; not used for classes.
     sigma : float or None, default=None
         Width of the similarities :math:`\exp(-d^2 / (2 \sigma^2))` of linked rows, in standard deviations
-        of the features or the target; None is the median distance of nearest rows. Not used for classes.
+        of the features or in ranks of the target; None is the median distance of nearest rows. Not used
+        for classes.
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" takes labels and up to 20 different whole numbers for classes, all else for a quantity;
         not used if the graph is "unsupervised".

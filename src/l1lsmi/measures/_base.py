@@ -23,8 +23,8 @@ class MeasureProblem:
 
     - ``score_each(columns)``: what every column says by itself;
     - ``score_set(columns)``: what a set of columns says together;
-    - ``score_additions(columns, others)``, ``score_removals(columns)``: the same for the sets one column
-      away, which may be cheaper and approximate (``neighbours_are_exact``);
+    - ``score_additions(columns, others)``, ``score_removals(columns, members)``: the same for the sets
+      one column away, which may be cheaper and approximate (``neighbours_are_exact``);
     - ``draw(*key)``, ``rng(*key)``, ``best_cv_score``: values and gradients in feature weights.
 
     Parameters

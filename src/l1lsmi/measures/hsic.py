@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from l1lsmi.arrays import HostArray
 from l1lsmi.measures._base import Measure, MeasureProblem
-from l1lsmi.numerics.hsic import PairedRows
+from l1lsmi.numerics.hsic import PairedRows, some_rows
 from l1lsmi.numerics.line import median_gap
 from l1lsmi.numerics.target import Target
 from l1lsmi.rows import Table
@@ -83,7 +83,7 @@ class HSIC(Measure):
         self._validate_params()
         target_sigma = self.target_sigma
         if target_sigma is None:
-            target_sigma = 1.0 if target.values is None else median_gap(target.values)
+            target_sigma = 1.0 if target.values is None else median_gap(some_rows(target.values))
         return HSICProblem(table, target, self.sigma, target_sigma, seed_of(random_state))
 
 
@@ -96,14 +96,12 @@ class HSICProblem(MeasureProblem):
         self, table: Table, target: Target, sigma: float | None, target_sigma: float, seed: int
     ) -> None:
         super().__init__(table, target)
-        self._sigma = sigma
-        self._target_sigma = target_sigma
-        self._pairs = self.draw()
+        self._pairs = PairedRows(table, target, sigma=sigma, target_sigma=target_sigma)
         self._seed = seed
 
     def draw(self, *key: int) -> PairedRows:
         """All pairs of rows: nothing about them is random."""
-        return PairedRows(self.table, self.target, sigma=self._sigma, target_sigma=self._target_sigma)
+        return self._pairs
 
     def rng(self, *key: int) -> np.random.Generator:
         """A generator of its own for every key."""

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array, eye_array
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, eigsh, splu
+from scipy.stats import rankdata
 
 from l1lsmi.arrays import HostArray
 from l1lsmi.numerics.neighbours import nearest_rows
@@ -31,8 +32,13 @@ SHIFT = 1e-9
 
 
 def points_of(z: HostArray, target: Target | None) -> HostArray:
-    """What rows are near in: a numeric target, or all features where there is no target."""
-    return z if target is None or target.values is None else target.values[:, None]
+    """What rows are near in: the ranks of a numeric target, or all features where there is no target.
+
+    Ranks are evenly spaced: no row of a long tail is cut off from the others.
+    """
+    if target is None or target.values is None:
+        return z
+    return np.asarray(rankdata(target.values)[:, None])
 
 
 def neighbour_graph(points: HostArray, n_neighbors: int, sigma: float | None) -> Graph:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from l1lsmi.numerics.model import Climb, Fit, Judgement, Model
 from l1lsmi.numerics.target import Target, median_positive
 from l1lsmi.rows import Table
 
-__all__ = ["PairedRows"]
+__all__ = ["PairedRows", "some_rows"]
 
 #: Pairs in a strip: few enough to stay in cache.
 STRIP_PAIRS = 100_000
@@ -30,6 +31,13 @@ MEDIAN_ROWS = 2_000
 
 #: Up to so many rows the target's centred kernel is kept: half an n x n array.
 KEEP_ROWS = 4_000
+
+
+def some_rows(values: HostArray) -> HostArray:
+    """Values of the rows that medians are taken over."""
+    if values.size <= MEDIAN_ROWS:
+        return values
+    return np.asarray(values[np.linspace(0, values.size - 1, MEDIAN_ROWS).astype(np.intp)])
 
 
 class _Strip(NamedTuple):
@@ -59,7 +67,6 @@ class PairedRows:
         self.target_sigma = target_sigma
         self._strips = list(_strips(table.n_rows))
         self._held: tuple[HostArray, Array] | None = None
-        self._target_means = self._mean_target_kernels()
         self._kept: dict[_Strip, Array] = {}
 
     # -- the target ------------------------------------------------------------------------
@@ -71,7 +78,9 @@ class PairedRows:
         gaps = (values[rows, None] - values[others]) / self.target_sigma
         return np.asarray(np.exp(-0.5 * gaps * gaps))
 
-    def _mean_target_kernels(self) -> HostArray:
+    @cached_property
+    def _target_means(self) -> HostArray:
+        """Mean of the target's kernel over each row."""
         if self.target.values is None:
             return np.asarray(np.bincount(self.target.codes)[self.target.codes] / self.table.n_rows)
         everything = slice(None)
@@ -113,9 +122,11 @@ class PairedRows:
         rows, others = z[strip.start : strip.stop, :], z[strip.start :, :]
         halves = 0.5 * ((others * others) @ v)
         products = (rows * v) @ xp.matrix_transpose(others)
-        products -= halves[: rows.shape[0], None]
-        products -= halves[None, :]
-        return clip_in_place(products, 0.0)
+        norms = halves[: rows.shape[0], None] + halves[None, :]
+        products -= norms
+        norms *= -1e-12
+        # Equal points come out at rounding errors instead of 0, which would pass for distances.
+        return xp.where(products > norms, xp.zeros_like(products), products)
 
     def median_distance(self, weights: HostArray, columns: HostArray) -> float:
         """Median weighted distance between pairs of rows."""
@@ -126,8 +137,7 @@ class PairedRows:
     def _some_rows(self, columns: HostArray) -> Array:
         if self.table.n_rows <= MEDIAN_ROWS:
             return self._values(columns)
-        spaced = np.linspace(0, self.table.n_rows - 1, MEDIAN_ROWS).astype(np.intp)
-        return self.table.take(spaced, columns)
+        return self.table.take(some_rows(np.arange(self.table.n_rows)), columns)
 
     def _half_distances(self, weights: HostArray, columns: HostArray) -> HostArray:
         """Half the squared distances of all pairs of rows, each pair once."""
@@ -196,7 +206,7 @@ class PairedRows:
         for i in range(others.size):
             gaps = np.concatenate([_above(_gaps(z[:, i], strip)) for strip in strips])
             halves = within + 0.5 * sign * gaps * gaps
-            # Equal points come out at rounding errors instead of 0, which would pass for distances.
+            # What is left of equal points when a column is taken away is a rounding error too.
             halves[halves <= 1e-12 * (within + gaps * gaps)] = 0.0
             widths[i] = math.sqrt(2 * median_positive(halves))
         return widths

@@ -20,7 +20,17 @@ import numpy as np
 
 from l1lsmi.arrays import Array, like, namespace, positive_definite_solver
 
-__all__ = ["RatioBlock", "Ratios", "Split", "fit_ratios", "held_out", "held_out_slopes", "row_slopes"]
+__all__ = [
+    "RatioBlock",
+    "Ratios",
+    "RowSlopes",
+    "Split",
+    "fit_ratios",
+    "held_out",
+    "held_out_slopes",
+    "mutual_information",
+    "row_slopes",
+]
 
 #: Weight of the logarithmic barrier where the interior-point method ends; b times as much is the
 #: distance of the likelihood from its maximum. Scores of rows left out need less than estimates.
@@ -51,9 +61,10 @@ class Split(NamedTuple):
 
 
 class Ratios(NamedTuple):
-    """Fitted ratios: coefficients, and the solver of the last Newton system, which slopes need."""
+    """Fitted ratios: coefficients, and what slopes need of the last Newton step."""
 
     alpha: Array  # (P, C, b)
+    dual: Array  # (P, C, b): the barrier over alpha
     solve: Callable[[Array], Array]
 
 
@@ -63,10 +74,10 @@ def _at_rows(block: RatioBlock, alpha: Array) -> Array:
     return xp.matmul(block.joint, xp.permute_dims(alpha, (1, 2, 0)))
 
 
-def _safe(ratios: Array, present: Array) -> Array:
-    """Ratios with 1 in the place of rows that take no part."""
+def _safe(ratios: Array, weights: Array) -> Array:
+    """Ratios with 1 in the place of rows that take no part, which may have a ratio of 0."""
     xp = namespace(ratios)
-    return xp.where(present[..., None] > 0, ratios, xp.ones_like(ratios))
+    return xp.where(weights > 0, ratios, xp.ones_like(ratios))
 
 
 def _row_weights(block: RatioBlock, split: Split) -> Array:
@@ -111,15 +122,15 @@ def fit_ratios(
     means = xp.where(used, split.means, xp.ones_like(split.means))
     one = xp.astype(used, xp.float64)
     n_basis = xp.sum(one, axis=-1, keepdims=True)
-    beta = one / n_basis + (1 - one)
-    barrier = 1.0 / float(n_basis.shape[-1] * split.means.shape[-1])
+    beta = one / xp.clip(n_basis, min=1.0) + (1 - one)
+    barrier = 1.0 / split.means.shape[-1]
     dual = barrier * means / beta
     for _ in range(max_iter):
         beta, dual, slack, solve = _step(blocks, split, beta, dual, means, one, barrier)
         if barrier <= least_barrier and slack <= SLACK * least_barrier:
             break
         barrier = max(FALL * barrier, least_barrier)
-    return Ratios(one * beta / means, solve)
+    return Ratios(one * beta / means, one * dual, solve)
 
 
 def _step(
@@ -139,8 +150,9 @@ def _step(
     alpha = one * beta / means
 
     def terms(block: RatioBlock) -> tuple[Array, Array]:
-        ratios = _safe(_at_rows(block, alpha), block.present)
-        pull = _row_weights(block, split) / ratios
+        weights = _row_weights(block, split)
+        ratios = _safe(_at_rows(block, alpha), weights)
+        pull = weights / ratios
         return _pulled(block, pull), _hessian(block, pull / ratios)
 
     first, second = (
@@ -157,7 +169,8 @@ def _step(
     push = barrier * means / beta
     move = solve(push - gradient)
     turn = push - dual - dual / beta * move
-    slack = float(xp.max(xp.abs(one * (gradient - dual))))
+    off_path = xp.abs(one * (beta * dual / means - barrier))
+    slack = float(xp.max(xp.stack([xp.abs(one * (gradient - dual)), off_path])))
     new = beta + _length(beta, move) * move, dual + _length(dual, turn) * turn
     return *new, slack, lambda right: scale * solve(scale * right)
 
@@ -181,8 +194,8 @@ def mutual_information(blocks: Sequence[RatioBlock], split: Split, alpha: Array)
     normalised = _normalised(alpha, split.means)
 
     def term(block: RatioBlock) -> Array:
-        ratios = _safe(_at_rows(block, normalised), block.present)
-        return xp.sum(_row_weights(block, split) * xp.log(ratios))
+        weights = _row_weights(block, split)
+        return xp.sum(weights * xp.log(_safe(_at_rows(block, normalised), weights)))
 
     return max(float(_sum(blocks, term)), 0.0)
 
@@ -209,8 +222,8 @@ def row_slopes(blocks: Sequence[RatioBlock], split: Split, ratios: Ratios) -> Ro
     alpha = _normalised(ratios.alpha, split.means)
 
     def joint(block: RatioBlock) -> Array:
-        at_rows = _safe(_at_rows(block, alpha), block.present)
-        return _spread(_row_weights(block, split) / at_rows, alpha)
+        weights = _row_weights(block, split)
+        return _spread(weights / _safe(_at_rows(block, alpha), weights), alpha)
 
     return RowSlopes([joint(block) for block in blocks], -alpha)
 
@@ -231,7 +244,8 @@ def _test_of(split: Split, fold_sizes: Sequence[int]) -> _Test:
 
 def _smoothed(block: RatioBlock, alpha: Array, test: _Test) -> Array:
     """Ratios mixed with a little independence: no row is impossible because none was like it."""
-    return _safe((1 - test.smoothing) * _at_rows(block, alpha) + test.smoothing, block.present)
+    mixed = (1 - test.smoothing) * _at_rows(block, alpha) + test.smoothing
+    return _safe(mixed, block.present[..., None])
 
 
 def held_out(blocks: Sequence[RatioBlock], split: Split, alpha: Array, fold_sizes: Sequence[int]) -> Array:
@@ -253,7 +267,7 @@ def held_out_slopes(
 ) -> tuple[float, RowSlopes]:
     r"""Score of rows left out, and slopes of minus the score in the rows.
 
-    The coefficients follow from :math:`G(\alpha) = u - \sum_i s_i p_i / r_i - \mu/\alpha = 0`. With the
+    The coefficients follow from :math:`G(\alpha) = u - \sum_i s_i p_i / r_i - \mu u/\alpha = 0`. With the
     slope a of minus the score in alpha and the adjoint :math:`\lambda = (\partial G/\partial\alpha)^{-1} a`,
     a change of the rows adds :math:`-\lambda^T dG` to the change at fixed coefficients:
     :math:`-\lambda^T du + \sum_i s_i \big(dp_i^T\lambda / r_i - (p_i^T\lambda)(dp_i^T\alpha)/r_i^2\big)`.
@@ -276,11 +290,12 @@ def held_out_slopes(
     adjoint = ratios.solve((slope - along * split.means) / total)
 
     def joint(block: RatioBlock, pull: Array) -> Array:
-        at_rows = _safe(_at_rows(block, ratios.alpha), block.present)
-        fitted = _row_weights(block, split) / at_rows
+        weights = _row_weights(block, split)
+        at_rows = _safe(_at_rows(block, ratios.alpha), weights)
+        fitted = weights / at_rows
         bend = fitted / at_rows * _at_rows(block, adjoint)
         return _spread(pull, alpha) + _spread(fitted, adjoint) - _spread(bend, ratios.alpha)
 
     slopes = [joint(block, pull) for block, pull in zip(blocks, pulls, strict=True)]
     score = float(xp.mean(held_out(blocks, split, ratios.alpha, fold_sizes)))
-    return score, RowSlopes(slopes, -adjoint - along * alpha)
+    return score, RowSlopes(slopes, (ratios.dual - 1) * adjoint - along * alpha)

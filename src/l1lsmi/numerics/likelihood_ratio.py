@@ -156,7 +156,7 @@ class LikelihoodDraw(DensityRatioDraw):
         # A mean over pairs is the mean of the kernel times that of the target kernel.
         target_means = xp.tensordot(train, self._target_sums, axes=([1], [0]))
         through_means = slopes.means[..., :-1] * target_means
-        per_row = xp.permute_dims(xp.tensordot(train, through_means, axes=([0], [0])), (0, 1, 2))
+        per_row = xp.tensordot(train, through_means, axes=([0], [0]))
 
         def slope_of(i: int) -> Array:
             change = slopes.joint[i][..., :-1] * self._target_kernels[i] + per_row[:, :, None, :]

@@ -64,7 +64,7 @@ class GreedySearch(Strategy):
                 if not self._walk(problem, k, budget, station, progress):
                     reason = StopReason.TIME_LIMIT
         except KeyboardInterrupt:
-            if np.isneginf(station.promise).all():
+            if np.isneginf(station.promise).all():  # nothing is known yet
                 raise
             reason = StopReason.INTERRUPTED
         return self._conclude(problem, k, station, reason)
@@ -85,35 +85,53 @@ class GreedySearch(Strategy):
         budget: Budget,
         station: Station,
         turn: float,
-    ) -> tuple[int, float]:
-        """The candidate whose neighbouring set scores highest, and that score.
+    ) -> tuple[int, float, bool]:
+        """The candidate whose neighbouring set scores highest, that score, and whether all were heard.
 
         Many candidates are compared quickly first, and only a short list is scored in full. Of
         equal ones the first is taken. ``turn`` is 1 where a high score makes a candidate wanted in
         the set and -1 where it makes it dispensable.
         """
-        exact = problem.neighbours_are_exact
-        everything = self.shortlist is None or candidates.size <= FEW * self.shortlist
-        if exact or not everything:
-            scores = self._in_parts(quick, candidates)
-            station.promise[candidates] = turn * scores
-            if exact:
+        few = self.shortlist is None or candidates.size <= FEW * self.shortlist
+        complete = True
+        # With a time limit there must be something to go by before the first full score is in.
+        if problem.neighbours_are_exact or not few or budget.time_limit is not None:
+            first_step = bool(np.isneginf(station.promise).all())
+            scores, complete = self._in_parts(quick, candidates, budget, to_the_end=first_step)
+            heard = ~np.isneginf(scores)
+            station.promise[candidates[heard]] = turn * scores[heard]
+            if problem.neighbours_are_exact:
                 best = int(np.argmax(scores))
-                return int(candidates[best]), float(scores[best])
-            candidates = candidates[np.sort(best_first(scores)[: self.shortlist])]
+                return int(candidates[best]), float(scores[best]), complete
+            candidates = candidates[best_first(scores)[: None if few else self.shortlist]]
         full: list[float] = []
         for score in in_order(lambda j: problem.score_set(neighbour(j)), candidates.tolist(), self.n_jobs):
             full.append(score)
             if budget.spent():
                 break
-        best = int(np.argmax(full))
-        if everything:
+        if few:
             station.promise[candidates[: len(full)]] = turn * np.array(full)
-        return int(candidates[best]), full[best]
+        best = max(range(len(full)), key=lambda i: (full[i], -candidates[i]))
+        return int(candidates[best]), full[best], complete and len(full) == candidates.size
 
-    def _in_parts(self, quick: Callable[[HostArray], HostArray], candidates: HostArray) -> HostArray:
-        parts = np.array_split(candidates, min(candidates.size, effective_n_jobs(self.n_jobs)))
-        return np.concatenate(list(in_order(quick, parts, self.n_jobs)))
+    def _in_parts(
+        self,
+        score: Callable[[HostArray], HostArray],
+        candidates: HostArray,
+        budget: Budget,
+        to_the_end: bool = False,
+    ) -> tuple[HostArray, bool]:
+        """Scores of candidates, minus infinity for NaN and where the clock ran out; whether it did not."""
+        per_worker = 1 if budget.time_limit is None else 20
+        n_parts = min(candidates.size, per_worker * effective_n_jobs(self.n_jobs))
+        parts = np.array_split(np.arange(candidates.size), n_parts)
+        scores = np.full(candidates.size, -np.inf)
+        found = in_order(lambda part: score(candidates[part]), parts, self.n_jobs)
+        for part, values in zip(parts, found, strict=False):
+            scores[part] = np.where(np.isnan(values), -np.inf, values)
+            if budget.spent() and not to_the_end and part is not parts[-1]:
+                return scores, False
+        return scores, True
 
     def _conclude(self, problem: Any, k: int, station: Station, reason: str) -> Selection:
         """Fill up or cut an unfinished set by promise, and add constant columns where all else is in."""

@@ -65,21 +65,22 @@ class Backward(GreedySearch):
 
     def _walk(self, problem: Problem, k: int, budget: Budget, station: Station, progress: Progress) -> bool:
         station.inside = problem.columns
-        station.promise[problem.columns] = 0.0
         score = problem.score_set(problem.columns)
         station.path.append(Step(problem.columns.size, None, problem.columns, score))
         progress.advance(score)
         for size in range(problem.columns.size - 1, k - 1, -1):
-            if budget.spent():
+            if budget.spent() and len(station.path) > 1:
                 return False
             inside = station.inside
             removals = partial(problem.score_removals, inside)
             drop = partial(_without, inside)
-            worst, score = self._best(problem, inside, removals, drop, budget, station, -1.0)
+            worst, score, complete = self._best(problem, inside, removals, drop, budget, station, -1.0)
             station.inside = _without(inside, worst)
             station.promise[worst] = -np.inf
             station.path.append(Step(size, worst, station.inside, score))
             progress.advance(score)
+            if not complete:
+                return False
         return True
 
     def _survival(self, problem: Problem, station: Station) -> HostArray:

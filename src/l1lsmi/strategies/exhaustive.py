@@ -19,6 +19,10 @@ from l1lsmi.validation import check_subsets
 __all__ = ["Exhaustive"]
 
 
+#: So many sets at most are scored between two looks at the clock.
+FAMILY = 16
+
+
 class Problem(Features, Protocol):
     """What exhaustive search needs of a measure."""
 
@@ -103,8 +107,8 @@ def _families(columns: HostArray, size: int) -> Iterator[tuple[HostArray, HostAr
     """All sets of a size, as those that share all members but the last: stem and last members."""
     for stem in combinations(range(columns.size), size - 1):
         last = columns[(stem[-1] + 1 if stem else 0) :]
-        if last.size:
-            yield columns[list(stem)], last
+        for start in range(0, last.size, FAMILY):
+            yield columns[list(stem)], last[start : start + FAMILY]
 
 
 def _score(problem: Problem, stem: HostArray, last: HostArray) -> list[Step]:

@@ -71,18 +71,19 @@ class Forward(GreedySearch):
                 return False
             inside = station.inside
             others = np.setdiff1d(problem.columns, inside)
-            station.promise[inside] = np.inf
             if k == 1:  # a search for one feature is a ranking
-                scores = self._in_parts(problem.score_each, others)
+                scores, complete = self._in_parts(problem.score_each, others, budget)
                 station.promise[others] = scores
                 best, score = int(others[np.argmax(scores)]), float(scores.max())
             else:
                 additions = partial(problem.score_additions, inside)
                 join = partial(_with, inside)
-                best, score = self._best(problem, others, additions, join, budget, station, 1.0)
+                best, score, complete = self._best(problem, others, additions, join, budget, station, 1.0)
             station.inside = _with(inside, best)
             station.path.append(Step(size, best, np.sort(station.inside), score))
             progress.advance(score)
+            if not complete:
+                return False
         return True
 
     def _survival(self, problem: Problem, station: Station) -> HostArray:

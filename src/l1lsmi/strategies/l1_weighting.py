@@ -31,7 +31,9 @@ class L1Weighting(Strategy):
     ----------
     algorithm : {"path", "paper"}, default="path"
         "path" descends from all features with a shrinking radius, climbing on the cross-validation
-        score, and judges and refines what it finds. "paper" is Algorithm 1 of the paper.
+        score, and judges and refines what it finds; it has candidates for the model of its own and
+        compares sets by cross-validation whatever the measure's settings for these are. "paper" is
+        Algorithm 1 of the paper, with the candidates of the measure.
     n_restarts : int or None, default=None
         Restarts at most; None is 8 for "path", which stops as soon as restarts agree, and 20 for
         "paper".

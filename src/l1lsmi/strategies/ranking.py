@@ -31,7 +31,8 @@ class RankedSelection(Selection):
     Attributes
     ----------
     scores : numpy.ndarray of float, shape (m,)
-        What every feature says by itself; 0 for constant ones.
+        What every feature says by itself; minus infinity for constant ones, and for those that the
+        time limit left out.
     """
 
     scores: HostArray
@@ -95,12 +96,12 @@ class Ranking(Strategy):
     def _conclude(self, problem: Any, k: int, scores: HostArray, reason: str) -> RankedSelection:
         everywhere = spread(scores, problem.columns, problem.n_features)
         support = take_best(everywhere, k)
-        known = np.where(np.isneginf(everywhere), 0.0, everywhere)
+        known = everywhere[support & np.isfinite(everywhere)]
         return RankedSelection(
             support=support,
             ranking=rank(support, everywhere),
-            score=float(known[support].mean()),
+            score=float(known.mean()) if known.size else 0.0,
             path=(),
             stop_reason=reason,
-            scores=known,
+            scores=everywhere,
         )
