@@ -333,3 +333,43 @@ def test_bad_tensors():
     L1LSMI(2, random_state=0).fit(X, torch.asarray(X[:, 0]).requires_grad_())
     with pytest.raises(ValueError, match="expecting 4 features"):
         selector.transform(good[:, :3])
+
+
+def test_bad_measures_for_a_strategy():
+    for bad, message in (
+        ("HSIC", "measure is 'HSIC': pass an instance of a measure"),
+        (None, "measure is None"),
+        (HSIC, "measure is the class HSIC"),
+        (Forward(), "measure is Forward"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Ranking().select(bad, X, Y, 2)
+    with pytest.raises(ValueError, match="random_state='a' cannot be used"):
+        Ranking().select(SquaredMutualInformation(), X, Y, 2, random_state="a")
+    with pytest.raises(ValueError, match="sequence of positive numbers"):
+        SquaredMutualInformation(sigma_factors=("1", "2")).score(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("bad_X", "bad_y", "message"),
+    [
+        (X, [], "y is empty"),
+        (X, [10**400, 1] * 15, "beyond the range of float64"),
+        ([[1, 2], [3]], [0, 1], "X cannot be used"),
+        (np.zeros((3, 3, 3)), [0, 1, 0], "X cannot be used.*dim 3"),
+        (X[:, 0], Y, "X cannot be used.*2D array"),
+        (X + 1j, Y, "X cannot be used.*Complex data not supported"),
+    ],
+)
+def test_errors_are_one_line_that_names_the_argument(bad_X, bad_y, message):
+    with pytest.raises(ValueError, match=message) as error:
+        L1LSMI(1).fit(bad_X, bad_y)
+    assert "\n" not in str(error.value)
+
+
+def test_no_pairs_for_the_density_ratio():
+    estimate = SquaredMutualInformation(random_state=0).estimate(X, Y)
+    assert estimate.density_ratio(X[:0], Y[:0]).shape == (0,)
+    for bad_X, message in ((spoiled(np.nan), "NaN or infinity"), (np.full((30, 4), "a"), "table of numbers")):
+        with pytest.raises(ValueError, match=message):
+            estimate.density_ratio(bad_X, Y)

@@ -409,3 +409,40 @@ def test_a_score_that_is_not_a_number_is_never_the_best(monkeypatch):
 
     monkeypatch.setattr(problem_class, "score_additions", spoiled)
     assert not combine("HSIC", "Forward", 3).fit(X, y).support_[0]
+
+
+# -- nothing depends on order, units or rounding ---------------------------------------------------
+
+
+@pytest.mark.parametrize("measure", SETS)
+def test_all_columns_in_another_order_and_in_other_units(measure):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = (X[:, 2] + 0.3 * X[:, 0] > 0).astype(int)
+    forward = combine(measure, "Forward", 3, random_state=0).fit(X, y)
+    other = combine(measure, "Forward", 3, random_state=0).fit(X * [1, 1e3, 1e-3] + [0, 5e3, 1], y)
+    exhaustive = combine(measure, "Exhaustive", 3, random_state=0).fit(X, y)
+    assert other.score_ == pytest.approx(forward.score_, rel=1e-7)
+    assert exhaustive.score_ == pytest.approx(forward.score_, rel=1e-7)
+
+
+@pytest.mark.parametrize("strategy", ["Ranking", "Forward", "Backward", "Exhaustive"])
+def test_equal_features_are_told_apart_by_position_alone(strategy):
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=40)
+    X = np.column_stack([rng.normal(size=40), 3.3 * y + 1, 0.7 * y, rng.normal(size=40)])
+    for seed in range(8):
+        order = np.random.default_rng(seed).permutation(40)
+        selector = combine("HSIC", strategy, 1).fit(X[order], y[order])
+        assert selector.support_[1] or strategy == "Backward"
+        assert selector.support_[1:3].sum() == 1
+
+
+def test_a_far_row_does_not_cost_the_others_their_digits():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 2)), np.arange(20) % 2
+    X[0] = 1e9, -1e9
+    z = (X - X.mean(axis=0)) / X.std(axis=0)
+    scores = [HSIC().score(X[order], y[order]) for order in (np.arange(20), np.arange(20)[::-1])]
+    assert scores[0] == pytest.approx(scores[1], rel=1e-6)
+    assert np.isfinite(z).all()

@@ -46,11 +46,11 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
 
-    def advance(self, best: float, detail: str = "") -> None:
-        """One more station is done; ``best`` is the best score so far, higher is better."""
-        self.done += 1
+    def advance(self, best: float, detail: str = "", steps: int = 1) -> None:
+        """One or more stations are done; ``best`` is the best score so far, higher is better."""
+        self.done += steps
         if self._bar is not None:
-            self._bar.update(self._task, advance=1, best=f"best {best:.4f}", detail=detail)
+            self._bar.update(self._task, advance=steps, best=f"best {best:.4f}", detail=detail)
         elif self._verbose:
             left = (time.monotonic() - self.started) / self.done * (self.total - self.done)
             print(

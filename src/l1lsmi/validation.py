@@ -23,6 +23,7 @@ __all__ = [
     "check_count",
     "check_features",
     "check_folds",
+    "check_measure",
     "check_needs",
     "check_pairs",
     "check_share",
@@ -36,6 +37,7 @@ __all__ = [
 TASKS = ("auto", "classification", "regression")
 #: More different whole numbers than this are taken for a quantity rather than for classes.
 MOST_CLASSES = 20
+BEYOND_RANGE = "y has values beyond the range of float64: rescale it before fitting."
 MISSING_TARGET = "Input y contains NaN or None: drop those rows before fitting."
 
 
@@ -46,7 +48,7 @@ def check_all_positive(owner: object, name: str) -> None:
     """Check that a parameter is a sequence of positive numbers of sensible size."""
     value = getattr(owner, name)
     try:
-        numbers = np.asarray([float(v) for v in value])
+        numbers = np.asarray([np.nan if isinstance(v, str) else float(v) for v in value])
     except (TypeError, ValueError):
         numbers = np.empty(0)
     if numbers.size == 0 or not ((numbers >= 1e-12) & (numbers <= 1e12)).all():
@@ -74,6 +76,14 @@ def check_share(name: str, value: Any, n_features: int) -> int:
     return max(1, int(n_features * value + 1e-9))
 
 
+def check_measure(measure: Any) -> None:
+    """Check that what a strategy is handed is a measure, and that its parameters are in order."""
+    if isinstance(measure, type) or not (hasattr(measure, "bind") and hasattr(measure, "task")):
+        what = f"the class {measure.__name__}" if isinstance(measure, type) else repr(measure)
+        raise ValueError(f"measure is {what}: pass an instance of a measure, such as HSIC().")
+    measure._validate_params()
+
+
 def check_needs(strategy: Any, measure: Any, problem: Any) -> None:
     """Check that a bound measure has what a strategy needs of it."""
     missing = [name for name in strategy.needs if not hasattr(problem, name)]
@@ -96,7 +106,13 @@ def check_subsets(n_features: int, size: int, n_subsets: int, max_subsets: int |
 
 def seed_of(random_state: Any) -> int:
     """One seed from whatever scikit-learn takes for a random state."""
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    try:
+        return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    except ValueError:
+        raise ValueError(
+            f"random_state={random_state!r} cannot be used: pass a whole number from 0 to 2**32 - 1, a "
+            "RandomState instance or None."
+        ) from None
 
 
 # -- features ---------------------------------------------------------------------------------
@@ -134,12 +150,17 @@ def check_xy(X: Any, y: Any, task: str, estimator: Any = None) -> tuple[Array, T
 
 def check_pairs(X: Any, y: Any, n_features: int) -> Array:
     """Check rows and targets that go together, of a known number of features."""
-    X = X if is_foreign(X) else np.asarray(X, dtype=np.float64)
+    try:
+        X = X if is_foreign(X) else np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"X cannot be read as a table of numbers: {error}.") from None
     if X.ndim != 2 or X.shape[1] != n_features:
         raise ValueError(f"X has shape {tuple(X.shape)}, but {n_features} features are expected in each row.")
     shape = tuple(y.shape) if hasattr(y, "shape") else np.shape(y)
     if shape != (X.shape[0],):
         raise ValueError(f"y has shape {shape}, but X has {X.shape[0]} rows: pass one target per row.")
+    if not np.isfinite(to_numpy(X)).all():
+        raise ValueError("Input X contains NaN or infinity: drop those rows.")
     return X
 
 
@@ -239,7 +260,8 @@ def _explained(X: Any, names: list[Any] | None, error: Exception) -> ValueError 
     """Name the column that could not be made numbers of; other errors keep their words."""
     words = str(error)
     if "could not convert" not in words and "float()" not in words:
-        return error if isinstance(error, ValueError) else ValueError(f"X cannot be read: {words}")
+        first_line = words.splitlines()[0].rstrip(":. ")
+        return ValueError(f"X cannot be used, pass a table of shape (n_samples, n_features): {first_line}.")
     try:
         table = np.asarray(X, dtype=object)
         columns = range(table.shape[1])
@@ -302,7 +324,10 @@ def _plain_target(y: Any) -> HostArray:
     try:
         values = column_or_1d(np.asarray(values), warn=True)
     except ValueError as error:
-        raise ValueError(f"y must be one label or number per row: {error}") from None
+        words = str(error).splitlines()[0].rstrip(":. ")
+        raise ValueError(f"y must be one label or number per row: {words}.") from None
+    if values.size == 0:
+        raise ValueError("y is empty: pass one label or number per row.")
     if values.dtype.kind == "O":
         if any(_is_missing(v) for v in values):
             raise ValueError(MISSING_TARGET)
@@ -323,7 +348,9 @@ def _is_missing(value: Any) -> bool:
 def _as_numbers(y: HostArray) -> HostArray:
     try:
         return y.astype(np.float64)
-    except (TypeError, ValueError, OverflowError):
+    except OverflowError:
+        raise ValueError(BEYOND_RANGE) from None
+    except (TypeError, ValueError):
         raise ValueError(
             "y has values that are not numbers, but task='regression': pass numbers, or "
             "task='classification'."
@@ -373,7 +400,7 @@ def _values(y: HostArray) -> Target:
         y = _as_numbers(y)
     y = np.asarray(y, dtype=np.float64)
     if not np.isfinite(y).all():
-        raise ValueError("y has values beyond the range of float64: rescale it before fitting.")
+        raise ValueError(BEYOND_RANGE)
     mean, scale = column_statistics(y[:, None])
     if scale[0] == 0:
         raise ValueError(

@@ -63,6 +63,8 @@ class LaplacianScore(Selector):
     With classes, :math:`L_r` is the share of a feature's variance that lies within the classes: the
     ranking is that of the Fisher score and of one-way analysis of variance.
 
+    Where values tie, which of several equally near rows are linked depends on the order of the rows.
+
     References
     ----------
     X. He, D. Cai and P. Niyogi, "Laplacian score for feature selection", NIPS 2005.

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import StrOptions
 from l1lsmi.arrays import HostArray, to_numpy
 from l1lsmi.base import Selector
 from l1lsmi.numerics.lasso_path import lasso_path_until
-from l1lsmi.numerics.ranking import rank, spread, take_best
+from l1lsmi.numerics.ranking import rank, spread, steady, take_best
 from l1lsmi.numerics.target import Target
 from l1lsmi.rows import Table
 from l1lsmi.validation import TASKS
@@ -110,7 +110,7 @@ class LassoK(Selector):
         coef, active, penalty = _penalised(x, y, min(k, columns.size))
         scores = _norms(x.T @ (y - x @ coef) / table.n_rows + coef)
         # Active features first, then by score, of equal scores by correlation with the target.
-        order = np.lexsort((-_norms(x.T @ y), -np.round(scores, 10), ~active))
+        order = np.lexsort((-steady(_norms(x.T @ y)), -np.round(scores, 10), ~active))
         places = np.empty(columns.size)
         places[order] = -np.arange(columns.size)
         everywhere = spread(places, columns, m)

@@ -73,6 +73,8 @@ class SPEC(Selector):
     any graph "phi2" is the Laplacian score. A graph of more than q pieces has more than q eigenvectors
     with the eigenvalue 0 and no order among them: "phi3" then sums over all of them.
 
+    Where values tie, which of several equally near rows are linked depends on the order of the rows.
+
     References
     ----------
     Z. Zhao and H. Liu, "Spectral feature selection for supervised and unsupervised learning", ICML 2007.

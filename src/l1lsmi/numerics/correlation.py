@@ -73,5 +73,5 @@ def f_statistic(x: HostArray, target: Target) -> HostArray:
         between, groups = (sums**2 / counts[:, None]).sum(axis=0) / n, counts.size
     else:
         between, groups = correlation_between(x, target.values[:, None])[:, 0] ** 2, 2
-    within = np.maximum(1 - between, np.finfo(np.float64).eps)
+    within = np.maximum(1 - between, 1e-12)
     return np.asarray((between / (groups - 1)) / (within / max(n - groups, 1)))

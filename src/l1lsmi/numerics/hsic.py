@@ -15,10 +15,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from l1lsmi.arrays import Array, HostArray, clip_in_place, exp_in_place, like, namespace, to_numpy
+from l1lsmi.arrays import (
+    Array,
+    HostArray,
+    clip_in_place,
+    exp_in_place,
+    gather,
+    like,
+    namespace,
+    to_numpy,
+)
 from l1lsmi.numerics.line import chebyshev_series, chebyshev_values, median_gap
 from l1lsmi.numerics.model import Climb, Fit, Judgement, Model
-from l1lsmi.numerics.target import Target, median_positive
+from l1lsmi.numerics.target import Target, median_root
 from l1lsmi.rows import Table
 
 __all__ = ["PairedRows", "some_rows"]
@@ -111,9 +120,15 @@ class PairedRows:
         """Standardised columns of all rows; those asked for last are kept."""
         held = self._held
         if held is None or not np.array_equal(held[0], columns):
-            held = (columns.copy(), self.table.take(np.arange(self.table.n_rows), columns))
+            held = (columns.copy(), self._around_medians(columns))
             self._held = held
         return held[1]
+
+    def _around_medians(self, columns: HostArray) -> Array:
+        """Standardised columns less their medians: far rows must not cost the near ones their digits."""
+        z = self.table.take(np.arange(self.table.n_rows), columns)
+        z -= like(np.median(to_numpy(z), axis=0), z)
+        return z
 
     def _exponents(self, z: Array, squared_weights: HostArray, strip: _Strip) -> Array:
         """Minus half the weighted squared distances of the pairs of a strip."""
@@ -132,12 +147,13 @@ class PairedRows:
         """Median weighted distance between pairs of rows."""
         if columns.size == 1:
             return abs(float(weights[0])) * median_gap(to_numpy(self._some_rows(columns))[:, 0])
-        return math.sqrt(2 * median_positive(self._half_distances(weights, columns)))
+        return math.sqrt(2) * median_root(self._half_distances(weights, columns))
 
     def _some_rows(self, columns: HostArray) -> Array:
+        z = self._values(columns)
         if self.table.n_rows <= MEDIAN_ROWS:
-            return self._values(columns)
-        return self.table.take(some_rows(np.arange(self.table.n_rows)), columns)
+            return z
+        return gather(z, some_rows(np.arange(self.table.n_rows)), None)
 
     def _half_distances(self, weights: HostArray, columns: HostArray) -> HostArray:
         """Half the squared distances of all pairs of rows, each pair once."""
@@ -166,7 +182,7 @@ class PairedRows:
         z = self._values(columns)
         exponents = [self._exponents(z, weights, strip) for strip in self._strips]
         halves = np.concatenate([_above(to_numpy(strip)) for strip in exponents])
-        sigma = math.sqrt(2 * median_positive(np.negative(halves, out=halves)))
+        sigma = math.sqrt(2) * median_root(np.negative(halves, out=halves))
         return sum(
             self._strip_value(strip, exponent * sigma**-2)
             for strip, exponent in zip(self._strips, exponents, strict=True)
@@ -208,7 +224,7 @@ class PairedRows:
             halves = within + 0.5 * sign * gaps * gaps
             # What is left of equal points when a column is taken away is a rounding error too.
             halves[halves <= 1e-12 * (within + gaps * gaps)] = 0.0
-            widths[i] = math.sqrt(2 * median_positive(halves))
+            widths[i] = math.sqrt(2) * median_root(halves)
         return widths
 
     def score_each(self, columns: HostArray) -> HostArray:

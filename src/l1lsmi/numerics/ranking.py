@@ -6,12 +6,20 @@ import numpy as np
 
 from l1lsmi.arrays import HostArray
 
-__all__ = ["best_first", "learned_from_scores", "rank", "spread", "take_best"]
+__all__ = ["best_first", "learned_from_scores", "rank", "spread", "steady", "take_best"]
+
+
+def steady(scores: HostArray) -> HostArray:
+    """Scores to eleven digits: what differs by rounding errors is equal, in whatever order it was summed."""
+    finite = np.isfinite(scores) & (scores != 0)
+    unit = 10.0 ** (np.floor(np.log10(np.abs(scores), where=finite, out=np.zeros(scores.shape))) - 10)
+    safe = np.where(finite & (unit > 0), unit, 1.0)
+    return np.where(finite & (unit > 0), np.round(np.where(finite, scores, 0.0) / safe) * safe, scores)
 
 
 def best_first(scores: HostArray) -> HostArray:
     """Positions by falling score; of equal scores the first comes first."""
-    return np.argsort(-scores, kind="stable")
+    return np.argsort(-steady(scores), kind="stable")
 
 
 def spread(scores: HostArray, columns: HostArray, n_features: int, rest: float = -np.inf) -> HostArray:

@@ -9,7 +9,7 @@ import numpy as np
 from l1lsmi.arrays import HostArray
 from l1lsmi.rows import standardize
 
-__all__ = ["Target", "median_positive"]
+__all__ = ["Target", "median_positive", "median_root"]
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Target:
         if self.classes is None:
             return _standardized(y, self.mean, self.scale)
         known = {label: code for code, label in enumerate(self.classes.tolist())}
-        return np.array([known.get(label, -1) for label in np.asarray(y).tolist()])
+        return np.array([known.get(label, -1) for label in np.asarray(y).tolist()], dtype=np.intp)
 
 
 def _standardized(y: HostArray, mean: float, scale: float) -> HostArray:
@@ -75,21 +75,30 @@ def _standardized(y: HostArray, mean: float, scale: float) -> HostArray:
 
 def median_positive(values: HostArray) -> float:
     """Median, or that of the positive numbers where it is 0; 1 where there are none."""
-    middle = _median(values)
-    if middle > 0:
+    return float(_middle_positive(values).mean())
+
+
+def median_root(squares: HostArray) -> float:
+    """The same of the roots of the numbers: a median distance from squared ones."""
+    return float(np.sqrt(_middle_positive(squares)).mean())
+
+
+def _middle_positive(values: HostArray) -> HostArray:
+    values = values.ravel()
+    middle = _middle(values) if values.size else np.zeros(2)
+    if middle[1] > 0:
         return middle
     positive = values[values > 0]
-    return _median(positive) if positive.size else 1.0
+    return _middle(positive) if positive.size else np.ones(2)
 
 
-def _median(values: HostArray) -> float:
-    """Median; of many numbers by looking only at those near to that of some of them."""
-    if values.size < 50_000:
-        return float(np.median(values)) if values.size else 0.0
-    some = np.sort(values[:: values.size // 20_000])
-    low, high = some[int(0.48 * some.size)], some[int(0.52 * some.size)]
-    n_below, near = np.count_nonzero(values < low), values[(values >= low) & (values <= high)]
-    ranks = [(values.size - 1) // 2 - n_below, values.size // 2 - n_below]
-    if ranks[0] < 0 or ranks[1] >= near.size:
-        return float(np.median(values))
-    return float(np.partition(near, sorted(set(ranks)))[ranks].mean())
+def _middle(values: HostArray) -> HostArray:
+    """The two numbers in the middle; of many numbers by looking only at those near to that of some."""
+    ranks = np.array([(values.size - 1) // 2, values.size // 2])
+    if values.size >= 50_000:
+        some = np.sort(values[:: values.size // 20_000])
+        low, high = some[int(0.48 * some.size)], some[int(0.52 * some.size)]
+        n_below, near = np.count_nonzero(values < low), values[(values >= low) & (values <= high)]
+        if n_below <= ranks[0] and ranks[1] - n_below < near.size:
+            values, ranks = near, ranks - n_below
+    return np.asarray(np.partition(values, np.unique(ranks))[ranks])

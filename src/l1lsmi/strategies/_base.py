@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from numbers import Integral, Real
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -13,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 from l1lsmi.arrays import HostArray, steady_blas
 from l1lsmi.rows import Table
 from l1lsmi.strategies.selection import Budget, Selection
-from l1lsmi.validation import check_count, check_needs, check_varying, check_xy
+from l1lsmi.validation import check_count, check_measure, check_needs, check_varying, check_xy
 
 __all__ = ["Features", "Strategy", "in_order"]
 
@@ -69,7 +70,7 @@ class Strategy(BaseEstimator):
         selection : Selection
         """
         self._validate_params()
-        measure._validate_params()
+        check_measure(measure)
         X, target = check_xy(X, y, measure.task)
         table = Table.of(X)
         check_varying(table)
@@ -113,7 +114,6 @@ def in_order(function: Callable[[Any], T], items: Iterable[Any], n_jobs: int | N
     if workers == 1:
         yield from map(function, items)
         return
-    items = list(items)
-    for start in range(0, len(items), workers):
-        some = items[start : start + workers]
+    items = iter(items)
+    while some := list(islice(items, workers)):
         yield from Parallel(n_jobs=workers, prefer="threads")(delayed(function)(item) for item in some)

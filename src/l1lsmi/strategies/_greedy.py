@@ -10,7 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from l1lsmi.arrays import HostArray
-from l1lsmi.numerics.ranking import best_first, rank, spread
+from l1lsmi.numerics.ranking import best_first, rank, spread, steady
 from l1lsmi.progress import Progress
 from l1lsmi.strategies._base import COUNT, Features, Strategy, in_order
 from l1lsmi.strategies.selection import Budget, Selection, Step, StopReason
@@ -101,17 +101,18 @@ class GreedySearch(Strategy):
             heard = ~np.isneginf(scores)
             station.promise[candidates[heard]] = turn * scores[heard]
             if problem.neighbours_are_exact:
-                best = int(np.argmax(scores))
+                best = int(best_first(scores)[0])
                 return int(candidates[best]), float(scores[best]), complete
             candidates = candidates[best_first(scores)[: None if few else self.shortlist]]
         full: list[float] = []
         for score in in_order(lambda j: problem.score_set(neighbour(j)), candidates.tolist(), self.n_jobs):
             full.append(score)
+            if few:
+                station.promise[candidates[len(full) - 1]] = turn * score
             if budget.spent():
                 break
-        if few:
-            station.promise[candidates[: len(full)]] = turn * np.array(full)
-        best = max(range(len(full)), key=lambda i: (full[i], -candidates[i]))
+        # Of equal scores the lowest column, in whatever order they were asked.
+        best = int(np.lexsort((candidates[: len(full)], -steady(np.array(full))))[0])
         return int(candidates[best]), full[best], complete and len(full) == candidates.size
 
     def _in_parts(

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from l1lsmi.arrays import HostArray
-from l1lsmi.numerics.ranking import rank
+from l1lsmi.numerics.ranking import best_first, rank
 from l1lsmi.progress import Progress
 from l1lsmi.strategies._base import COUNT, Features, Strategy, in_order
 from l1lsmi.strategies.selection import Budget, Selection, Step, StopReason
@@ -85,14 +85,14 @@ class Exhaustive(Strategy):
         check_subsets(problem.columns.size, size, n_subsets, self.max_subsets)
         path: list[Step] = []
         reason = StopReason.ALL_SCORED
-        families = list(_families(problem.columns, size))
+        families = _families(problem.columns, size)
         best = -np.inf
         try:
-            with Progress(len(families), self.verbose, "part") as progress:
+            with Progress(n_subsets, self.verbose, "set") as progress:
                 for steps in in_order(lambda family: _score(problem, *family), families, self.n_jobs):
                     path.extend(steps)
                     best = max(best, *(step.score for step in steps))
-                    progress.advance(best)
+                    progress.advance(best, steps=len(steps))
                     if budget.spent() and len(path) < n_subsets:
                         reason = StopReason.TIME_LIMIT
                         break
@@ -121,7 +121,7 @@ def _score(problem: Problem, stem: HostArray, last: HostArray) -> list[Step]:
 
 
 def _conclude(problem: Problem, k: int, path: list[Step], reason: str) -> Selection:
-    best = max(path, key=lambda step: step.score)  # of equal ones the first
+    best = path[best_first(np.array([step.score for step in path]))[0]]
     promise = np.full(problem.n_features, -np.inf)
     for step in path:
         promise[step.support] = np.maximum(promise[step.support], step.score)

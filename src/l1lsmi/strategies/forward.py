@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from l1lsmi.arrays import HostArray
+from l1lsmi.numerics.ranking import best_first
 from l1lsmi.progress import Progress
 from l1lsmi.strategies._greedy import GreedySearch, Problem, Station
 from l1lsmi.strategies.selection import Budget, Step
@@ -74,7 +75,8 @@ class Forward(GreedySearch):
             if k == 1:  # a search for one feature is a ranking
                 scores, complete = self._in_parts(problem.score_each, others, budget)
                 station.promise[others] = scores
-                best, score = int(others[np.argmax(scores)]), float(scores.max())
+                first = best_first(scores)[0]
+                best, score = int(others[first]), float(scores[first])
             else:
                 additions = partial(problem.score_additions, inside)
                 join = partial(_with, inside)
