@@ -30,6 +30,7 @@ bench: $(VENV)/.tested
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/toys.py
+	$(BIN)/python benchmarks/choose.py
 
 peers: $(VENV)/.tested
 	$(BIN)/python -m pip install --quiet --editable '.[peers]'

@@ -15,7 +15,7 @@ from scipy.linalg import lapack
 
 from l1lsmi.arrays import HostArray
 
-__all__ = ["PathPoint", "lasso_path_until"]
+__all__ = ["Knot", "lasso_path_until"]
 
 #: A column of which the active ones leave less than this share unexplained depends on them.
 DEPENDENT = 1e-11
@@ -28,7 +28,7 @@ MOST_KNOTS = 50
 
 
 @dataclass(frozen=True)
-class PathPoint:
+class Knot:
     """A knot of the path.
 
     Attributes
@@ -50,7 +50,7 @@ class PathPoint:
     products: HostArray
 
 
-def lasso_path_until(x: HostArray, y: HostArray, k: int) -> PathPoint:
+def lasso_path_until(x: HostArray, y: HostArray, k: int) -> Knot:
     """The first knot with exactly k active columns, or the end of the path where there is none.
 
     Of columns that tie the first joins first; columns that depend linearly on active ones stay out.
@@ -172,10 +172,10 @@ class _Stretch:
         position = int(at.argmax())
         return float(at[position]), position
 
-    def point(self, active: _Active, penalty: float) -> PathPoint:
+    def point(self, active: _Active, penalty: float) -> Knot:
         coef = np.zeros(self.u.size)
         coef[active.columns] = self.p - penalty * self.q
-        return PathPoint(
+        return Knot(
             coef=coef,
             active=np.array(active.columns, dtype=np.intp),
             joined=np.array(active.joined),
