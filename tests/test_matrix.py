@@ -1,6 +1,5 @@
 """Measures x strategies x tasks from one list, and the equivalences between its cells."""
 
-import re
 import time
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -23,16 +22,13 @@ SETS = [name for name in MEASURES if name != "Pearson"]
 
 def written_table():
     """Cells of the table in the guide: {(measure, strategy): whether it is said to work}."""
-    rows = [
-        [cell.strip(" `") for cell in line.strip("|\n").split("|")]
-        for line in GUIDE.read_text().splitlines()
-        if re.match(r"\| *(`|measure)", line)
-    ]
-    header = rows[0][1:]
+    section = GUIDE.read_text().split("## Which go together")[1].split("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("|") and "---" not in line]
+    (_, *strategies), *rows = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in lines]
     return {
-        (row[0], strategy): cell == "yes"
-        for row in rows[1:]
-        for strategy, cell in zip(header, row[1:], strict=True)
+        (measure, strategy): cell == "yes"
+        for measure, *cells in rows
+        for strategy, cell in zip(strategies, cells, strict=True)
     }
 
 
