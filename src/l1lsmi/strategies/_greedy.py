@@ -54,7 +54,19 @@ class GreedySearch(Strategy):
         **Strategy._parameter_constraints,
         "shortlist": [COUNT, None],
     }
-    shortlist: int | None
+
+    def __init__(
+        self,
+        *,
+        shortlist: int | None = 4,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.shortlist = shortlist
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _search(self, problem: Problem, k: int, budget: Budget) -> Selection:
         station = Station(np.empty(0, dtype=np.intp), np.full(problem.n_features, -np.inf))

@@ -47,19 +47,6 @@ class Backward(GreedySearch):
 
     needs = ("score_set", "score_removals")
 
-    def __init__(
-        self,
-        *,
-        shortlist: int | None = 4,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.shortlist = shortlist
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     def _n_steps(self, problem: Problem, k: int) -> int:
         return max(problem.columns.size - k, 0) + 1
 

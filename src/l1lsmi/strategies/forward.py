@@ -50,19 +50,6 @@ class Forward(GreedySearch):
 
     needs = ("score_each", "score_set", "score_additions")
 
-    def __init__(
-        self,
-        *,
-        shortlist: int | None = 4,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.shortlist = shortlist
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     def _n_steps(self, problem: Problem, k: int) -> int:
         return min(k, problem.columns.size)
 
