@@ -442,3 +442,13 @@ def test_a_far_row_does_not_cost_the_others_their_digits():
     scores = [HSIC().score(X[order], y[order]) for order in (np.arange(20), np.arange(20)[::-1])]
     assert scores[0] == pytest.approx(scores[1], rel=1e-6)
     assert np.isfinite(z).all()
+
+
+@pytest.mark.parametrize("score_by", ["cross_validation", "estimate"])
+def test_scores_of_all_strategies_are_of_one_kind(score_by):
+    X, y = problem_data("regression", n=120, m=5)
+    measure = SquaredMutualInformation(n_basis=40, score_by=score_by)
+    weighted = FeatureSelector(measure, L1Weighting(), 3, random_state=0).fit(X, y)
+    expected = weighted.estimate_ if score_by == "estimate" else -weighted.cv_score_ - 0.5
+    assert weighted.score_ == pytest.approx(expected)
+    assert weighted.estimate_ > -weighted.cv_score_ - 0.5

@@ -76,8 +76,7 @@ class FeatureSelector(_PartsSelector):
         1 for selected features; 2, 3, ... for the others, the most promising first.
     score_ : float
         What the measure says of the selected set; the mean over its features with `Ranking`. With
-        `L1Weighting` it is the estimate for the weighted features (and ``cv_score_`` what rows left
-        out say of it).
+        `L1Weighting` it is what the measure says of the weighted features.
     path_ : list
         Stations of the search: every set of a forward, backward or exhaustive search with its score
         (`Step`), every radius of a weighting.
@@ -85,7 +84,7 @@ class FeatureSelector(_PartsSelector):
         Why the search ended, in a sentence.
     scores_ : ndarray of float, shape (n_features_in_,)
         With `Ranking`: what every feature says by itself.
-    weights_, cv_score_, sigma_, regularization_, radius_, n_useful_features_, n_iter_
+    estimate_, weights_, cv_score_, sigma_, regularization_, radius_, n_useful_features_, n_iter_
         With `L1Weighting`: see `L1LSMI`.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
@@ -291,7 +290,8 @@ class L1LSMI(_L1Selector):
             task=self.task,
         )
         learned = self._search(measure, self._weighting(), table, target, k, self.random_state)
-        return {"smi": learned.pop("score"), **learned}
+        del learned["score"]  # cv_score says the same
+        return {"smi": learned.pop("estimate"), **learned}
 
 
 class L1HSIC(_L1Selector):
@@ -399,5 +399,5 @@ class L1HSIC(_L1Selector):
         measure = HSIC(sigma=self.sigma, task=self.task)
         learned = self._search(measure, self._weighting(), table, target, k, self.random_state)
         # What has no meaning for a measure without model selection.
-        del learned["cv_score"], learned["regularization"]
+        del learned["cv_score"], learned["regularization"], learned["estimate"]
         return {"hsic": learned.pop("score"), **learned}

@@ -90,7 +90,7 @@ def check_needs(strategy: Any, measure: Any, problem: Any) -> None:
     if missing:
         raise ValueError(
             f"{type(strategy).__name__} needs {' and '.join(missing)} of its measure, which "
-            f"{type(measure).__name__} does not have" + (f": {measure.limits}." if measure.limits else ".")
+            f"{type(measure).__name__} does not have: {measure.limits}."
         )
 
 

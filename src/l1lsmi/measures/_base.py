@@ -25,7 +25,8 @@ class MeasureProblem:
     - ``score_set(columns)``: what a set of columns says together;
     - ``score_additions(columns, others)``, ``score_removals(columns, members)``: the same for the sets
       one column away, which may be cheaper and approximate (``neighbours_are_exact``);
-    - ``draw(*key)``, ``rng(*key)``, ``best_cv_score``: values and gradients in feature weights.
+    - ``draw(*key)``, ``rng(*key)``, ``best_cv_score``, ``score_of(fit)``: values and gradients in
+      feature weights.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ class Measure(BaseEstimator):
     """
 
     #: Why a strategy may find something missing; completes the sentence of the refusal.
-    limits: ClassVar[str] = ""
+    limits: ClassVar[str] = "use another strategy"
     task: str
     random_state: Any = None
 

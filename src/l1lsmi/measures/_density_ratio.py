@@ -180,6 +180,10 @@ class DensityRatioProblem(MeasureProblem):
         """What a set of columns says together, under the model that cross-validation chooses."""
         with steady_blas():
             _, (_, fit) = self.fit_set(columns)
+        return self.score_of(fit)
+
+    def score_of(self, fit: Fit) -> float:
+        """What a fit says, by the estimate or by cross-validation."""
         return fit.value if self._offset is None else self._offset - fit.cv_score
 
     def score_each(self, columns: HostArray) -> HostArray:

@@ -13,6 +13,7 @@ from l1lsmi.arrays import HostArray
 from l1lsmi.measures._base import Measure, MeasureProblem
 from l1lsmi.numerics.hsic import PairedRows, some_rows
 from l1lsmi.numerics.line import median_gap
+from l1lsmi.numerics.model import Fit
 from l1lsmi.numerics.target import Target
 from l1lsmi.rows import Table
 from l1lsmi.validation import TASKS, seed_of
@@ -106,6 +107,10 @@ class HSICProblem(MeasureProblem):
     def rng(self, *key: int) -> np.random.Generator:
         """A generator of its own for every key."""
         return np.random.default_rng((self._seed, *key))
+
+    def score_of(self, fit: Fit) -> float:
+        """What a fit says."""
+        return fit.value
 
     def score_each(self, columns: HostArray) -> HostArray:
         """What every column says by itself."""

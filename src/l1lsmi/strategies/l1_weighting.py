@@ -90,7 +90,7 @@ class L1Weighting(Strategy):
     array([1, 4])
     """
 
-    needs = ("draw", "rng", "best_cv_score")
+    needs = ("draw", "rng", "best_cv_score", "score_of")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Strategy._parameter_constraints,
         "algorithm": [StrOptions({"path", "paper"})],

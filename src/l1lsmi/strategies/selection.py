@@ -96,6 +96,8 @@ class WeightedSelection(Selection):
 
     Attributes
     ----------
+    estimate : float
+        Estimate of the measure for the weighted features from all rows.
     weights : numpy.ndarray of float, shape (m,)
         Zero outside the support.
     cv_score : float
@@ -110,6 +112,7 @@ class WeightedSelection(Selection):
         Ascent steps taken.
     """
 
+    estimate: float
     weights: HostArray
     cv_score: float
     sigma: float
