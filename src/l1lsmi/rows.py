@@ -159,6 +159,8 @@ class FoldedRows:
         through in pieces, standardised anew each time.
     block_rows : int or None
         Rows in a block at most.
+    append_centers : bool
+        Let one more block follow, of the centres themselves.
     """
 
     def __init__(
@@ -170,12 +172,15 @@ class FoldedRows:
         *,
         max_columns: int,
         block_rows: int | None = None,
+        append_centers: bool = False,
     ) -> None:
         self.table = table
         self.centers = centers
         self.max_columns = max_columns
         self.fold_sizes = np.bincount(fold_of_row, minlength=n_folds)
         self.blocks = _deal(fold_of_row, n_folds, max(1, (block_rows or BLOCK_ROWS) // n_folds))
+        if append_centers:
+            self.blocks.append(Block(centers[None, :]))
         # Placeholders are so far from everything that their kernels are exactly 0.
         self._row_offsets = [like(np.where(b.rows.ravel() < 0, FAR, 0.0), table.x) for b in self.blocks]
         self._center_offsets = like(np.where(centers < 0, FAR, 0.0), table.x)

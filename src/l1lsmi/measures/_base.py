@@ -51,6 +51,10 @@ class MeasureProblem:
         """The features that vary."""
         return self.table.varying
 
+    def juror(self, i: int) -> Any:
+        """Judge ``i`` of sets of features in a weighting: a draw, unless there is something better."""
+        return self.draw(0, i)  # type: ignore[attr-defined]
+
 
 class Measure(BaseEstimator):
     """Base of all measures: how much columns say about a target.

@@ -108,12 +108,17 @@ class DensityRatioMeasure(Measure):
                 "grid": self._grid(),
                 "target_sigma": median,
             },
+            juror_class=self._juror_class(),
             best_cv_score=self._best_cv_score(target),
             offset=self.offset if self.score_by == "cross_validation" else None,
         )
 
+    def _juror_class(self) -> Any:
+        """What compares sets of features in a weighting; None leaves it to the cross-validation score."""
+        return None
+
     def _best_cv_score(self, target: Target) -> float:
-        """A lower bound on the cross-validation score of any set."""
+        """A lower bound on what a judge may say of any set."""
         return -math.inf
 
 
@@ -132,6 +137,7 @@ class DensityRatioProblem(MeasureProblem):
         centers: str,
         draw_class: type[DensityRatioDraw],
         draw_options: dict[str, Any],
+        juror_class: Any,
         best_cv_score: float,
         offset: float | None,
     ) -> None:
@@ -140,6 +146,7 @@ class DensityRatioProblem(MeasureProblem):
         self.n_basis = n_basis
         self.centers = centers
         self.best_cv_score = best_cv_score
+        self._juror_class = juror_class
         self._offset = offset
         self._draw_class = draw_class
         self._draw_options = draw_options
@@ -156,6 +163,13 @@ class DensityRatioProblem(MeasureProblem):
         draw_centers = uniform_centers if self.centers == "uniform" else balanced_centers
         centers = draw_centers(self.target.codes, self.n_basis, rng)
         return self._draw_class(self.table, self.target, centers=centers, rng=rng, **self._draw_options)
+
+    def juror(self, i: int) -> Any:
+        """Judge ``i`` of sets of features."""
+        if self._juror_class is None:
+            return self.draw(0, i)
+        # The first judge hears many sets, the next ones fewer and with more care.
+        return self._juror_class(self.table, self.target, self.n_basis * 2**i, self.rng(3, i))
 
     @contextmanager
     def _common_draw(self) -> Iterator[DensityRatioDraw]:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from l1lsmi.measures._density_ratio import DensityRatioMeasure
 from l1lsmi.numerics.density_ratio import DensityRatioDraw
 from l1lsmi.numerics.least_squares_ratio import LeastSquaresDraw
+from l1lsmi.numerics.leave_one_out import LeaveOneOut
 from l1lsmi.numerics.model import Grid
 from l1lsmi.numerics.target import Target
 
@@ -111,7 +112,8 @@ class SquaredMutualInformation(DensityRatioMeasure):
     def _draw_class(self) -> type[DensityRatioDraw]:
         return LeastSquaresDraw
 
+    def _juror_class(self) -> Any:
+        return LeaveOneOut
+
     def _best_cv_score(self, target: Target) -> float:
-        # With C classes the measure is at most (C - 1) / 2, and the score estimates minus the measure
-        # less 1/2.
-        return -target.classes.size / 2 if target.classes is not None else -math.inf
+        return LeaveOneOut.best_cv_score

@@ -6,7 +6,7 @@ import numpy as np
 
 from l1lsmi.arrays import HostArray
 
-__all__ = ["balanced_centers", "random_weights", "stratified_folds", "uniform_centers"]
+__all__ = ["balanced_centers", "random_weights", "spread_centers", "stratified_folds", "uniform_centers"]
 
 
 def stratified_folds(group_of_row: HostArray, n_folds: int, rng: np.random.Generator) -> HostArray:
@@ -66,6 +66,26 @@ def uniform_centers(group_of_row: HostArray, n_centers: int, rng: np.random.Gene
     for group, share in enumerate(shares):
         centers[group, :share] = chosen[group_of_row[chosen] == group]
     return centers
+
+
+def spread_centers(values: HostArray, n_centers: int, rng: np.random.Generator) -> HostArray:
+    """Draw kernel centres without overlap, evenly over the order of some values; ties at random.
+
+    Parameters
+    ----------
+    values : numpy.ndarray of shape (n,)
+        The target: classes get as many centres as their share of the rows, quantiles alike.
+    n_centers : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    centers : numpy.ndarray of int, shape (n_centers or n,)
+    """
+    order = np.lexsort((rng.random(values.size), values))
+    n_centers = min(n_centers, values.size)
+    edges = np.linspace(0, values.size, n_centers + 1)
+    return np.asarray(order[(edges[:-1] + rng.random() * np.diff(edges)).astype(np.intp)])
 
 
 def _even_shares(sizes: HostArray, total: int) -> HostArray:

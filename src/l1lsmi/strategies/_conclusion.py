@@ -22,8 +22,9 @@ def conclude(problem: Problem, k: int, state: SearchState, jury: Jury, budget: B
     assert state.best is not None and state.reason is not None
     columns = np.array(state.best, dtype=np.intp)
     weights = np.zeros(problem.n_features)
-    weights[columns], model = _weigh(state, jury, budget)
-    fit = jury.draw().fit(weights[columns], columns, model)
+    draw = problem.draw(0, 0)
+    weights[columns], model = _weigh(state, draw, budget)
+    fit = draw.fit(weights[columns], columns, model)
     support = np.zeros(problem.n_features, dtype=bool)
     support[columns] = True
     constant = np.setdiff1d(np.arange(problem.n_features), problem.columns)
@@ -45,18 +46,18 @@ def conclude(problem: Problem, k: int, state: SearchState, jury: Jury, budget: B
     )
 
 
-def _weigh(state: SearchState, jury: Jury, budget: Budget) -> tuple[HostArray, Any]:
+def _weigh(state: SearchState, draw: Draw, budget: Budget) -> tuple[HostArray, Any]:
     """Weights within the set, and the model that goes with them.
 
     Weights that the search stands by are taken; else the set climbs a little from equal weights,
     and goes back to them if that does not help.
     """
     assert state.best is not None
-    draw, columns = jury.draw(), np.array(state.best)
+    columns = np.array(state.best)
     if state.weights is not None and (state.weights[columns] > 0).all():
         weights = state.weights[columns]
         return weights, draw.choose_model(weights, columns).model
-    judgement = jury.judge(state.best)
+    judgement = draw.judge(columns)
     equal = np.ones(columns.size)
     if budget.spent():
         return equal, judgement.model
@@ -85,7 +86,7 @@ def _count_useful(jury: Jury, best: tuple[int, ...], weights: HostArray, budget:
     Many features are left out several at a time; the walk ends where the score has clearly turned.
     """
     columns = np.array(best)
-    slopes = jury.draw().set_slopes(columns, jury.judge(best).model, columns)
+    slopes = jury.slopes(best, columns)
     order = columns[np.lexsort((-slopes, -weights[columns]))]
     lowest, size_there = jury.judge(best).cv_score, columns.size
     size = columns.size

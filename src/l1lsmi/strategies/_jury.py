@@ -1,46 +1,63 @@
-"""Comparing sets of features with each other, on common draws of folds and centres."""
+"""Comparing sets of features with each other, on common ground."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from l1lsmi.strategies._search import Draw, Problem
+from l1lsmi.numerics.swaps import promising_swaps
+from l1lsmi.strategies._search import Problem
 
 __all__ = ["Jury"]
 
+Set = tuple[int, ...]
+
 
 class Jury:
-    """Judges sets of features on common draws, each set once."""
+    """Judges sets of features with common jurors, each set once."""
 
     def __init__(self, problem: Problem, n_judges: int) -> None:
         self._problem = problem
         self.n_judges = n_judges
-        self._draws: dict[int, Draw] = {}
-        self._judgements: dict[tuple[int, tuple[int, ...]], Any] = {}
+        self._jurors: dict[int, Any] = {}
+        self._judgements: dict[tuple[int, Set], Any] = {}
 
-    def draw(self, i: int = 0) -> Draw:
-        """The draw of judge ``i``."""
-        if i not in self._draws:
-            self._draws[i] = self._problem.draw(0, i)
-        return self._draws[i]
+    def juror(self, i: int = 0) -> Any:
+        """Judge ``i``."""
+        if i not in self._jurors:
+            self._jurors[i] = self._problem.juror(i)
+        return self._jurors[i]
 
-    def judge(self, support: tuple[int, ...], i: int = 0) -> Any:
+    def judge(self, support: Set, i: int = 0) -> Any:
         """What judge ``i`` says."""
         if (i, support) not in self._judgements:
-            self._judgements[i, support] = self.draw(i).judge(np.array(support))
+            self._judgements[i, support] = self.juror(i).judge(np.array(support))
         return self._judgements[i, support]
 
-    def cv_score(self, support: tuple[int, ...]) -> float:
+    def cv_score(self, support: Set) -> float:
         """Mean score over the judges."""
         return float(np.mean([self.judge(support, i).cv_score for i in range(self.n_judges)]))
 
-    def prefers(self, new: tuple[int, ...], old: tuple[int, ...]) -> bool:
+    def prefers(self, new: Set, old: Set) -> bool:
         """Tell whether ``new`` is better; a set that loses with the first judge is not heard further."""
         return _is_lower(self.judge(new).cv_score, self.judge(old).cv_score) and _is_lower(
             self.cv_score(new), self.cv_score(old)
         )
+
+    def slopes(self, support: Set, candidates: Any) -> Any:
+        """How much the score would gain by a little of every candidate."""
+        return self.juror().set_slopes(np.array(support), self.judge(support).model, candidates)
+
+    def neighbours(self, support: Set, candidates: Any, width: int) -> Iterator[Set]:
+        """Sets one exchange away, the most promising first; a juror may know better than by slopes."""
+        if hasattr(self.juror(), "neighbours"):
+            found: Iterator[Set] = self.juror().neighbours(
+                support, self.judge(support).model, candidates, width
+            )
+            return found
+        return promising_swaps(support, self.slopes(support, candidates), candidates, width)
 
 
 def _is_lower(new: float, old: float) -> bool:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from l1lsmi.arrays import HostArray
 from l1lsmi.numerics.ascent import ascend, relative_step
 from l1lsmi.numerics.radius_search import PathPoint, shrink
 from l1lsmi.numerics.sampling import random_weights
-from l1lsmi.numerics.swaps import promising_swaps, refine_by_swaps
+from l1lsmi.numerics.swaps import refine_by_swaps
 from l1lsmi.strategies._base import in_order
 from l1lsmi.strategies._jury import Jury
 from l1lsmi.strategies._search import Draw, Outcome, Problem, SearchState
@@ -31,6 +32,8 @@ __all__ = ["PathSettings", "search"]
 
 #: A score this close to the best that any set could have cannot be improved noticeably.
 NEARLY = 1e-3
+#: So many neighbours of a set are judged before it is taken for the best of them.
+SHORTLIST = 4
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,7 @@ class PathSettings:
     agreement: int
     swap_width: int
     max_swaps: int
+    n_refined: int
 
 
 def search(
@@ -74,7 +78,7 @@ def search(
             return
         if state.best is None or jury.prefers(outcome.support, state.best):
             state.best = outcome.support
-        score = jury.cv_score(state.best)
+        score = jury.judge(state.best).cv_score
         progress.advance(-score, f"{len(state.points)} radii")
         if score < problem.best_cv_score + NEARLY:
             state.reason = StopReason.PERFECT
@@ -85,11 +89,13 @@ def search(
     assert state.best is not None
 
     def neighbours(support: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-        columns = np.array(support)
-        slopes = jury.draw().set_slopes(columns, jury.judge(support).model, problem.columns)
-        return promising_swaps(support, slopes, problem.columns, settings.swap_width)
+        return islice(jury.neighbours(support, problem.columns, settings.swap_width), SHORTLIST)
 
-    state.best, _ = refine_by_swaps(state.best, neighbours, jury.prefers, budget.spent, settings.max_swaps)
+    starts = sorted(votes, key=lambda support: jury.judge(support).cv_score)[: settings.n_refined]
+    for start in starts:
+        refined, _ = refine_by_swaps(start, neighbours, jury.prefers, budget.spent, settings.max_swaps)
+        if jury.prefers(refined, state.best):
+            state.best = refined
     if budget.spent():
         state.reason = StopReason.TIME_LIMIT
 

@@ -31,13 +31,15 @@ class Draw(Protocol):
 class Problem(Features, Protocol):
     """What l1 weighting needs of a measure.
 
-    ``best_cv_score`` bounds the score of any set from below.
+    ``juror(i)`` compares sets: it has `judge` and `set_slopes`, as a draw does; ``best_cv_score`` bounds
+    what it says of any set from below.
     """
 
     @property
     def best_cv_score(self) -> float: ...
     def rng(self, *key: int) -> np.random.Generator: ...
     def draw(self, *key: int) -> Draw: ...
+    def juror(self, i: int) -> Any: ...
     def score_of(self, fit: Any) -> float: ...
 
 

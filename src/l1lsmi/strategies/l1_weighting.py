@@ -103,6 +103,7 @@ class L1Weighting(Strategy):
         "agreement": [COUNT],
         "swap_width": [COUNT],
         "max_swaps": [COUNT_OR_NONE],
+        "n_refined": [COUNT],
         "step_size": [POSITIVE],
         "tolerance": [Interval(Real, 0, None, closed="left")],
         "window": [COUNT],
@@ -130,6 +131,7 @@ class L1Weighting(Strategy):
         agreement: int = 2,
         swap_width: int = 3,
         max_swaps: int = 50,
+        n_refined: int = 3,
         step_size: float = 1.0,
         tolerance: float = 1e-5,
         window: int = 3,
@@ -153,6 +155,7 @@ class L1Weighting(Strategy):
         self.agreement = agreement
         self.swap_width = swap_width
         self.max_swaps = max_swaps
+        self.n_refined = n_refined
         self.step_size = step_size
         self.tolerance = tolerance
         self.window = window
@@ -204,6 +207,7 @@ class L1Weighting(Strategy):
             agreement=self.agreement,
             swap_width=self.swap_width,
             max_swaps=self.max_swaps,
+            n_refined=self.n_refined,
         )
 
     def _paper_settings(self) -> _l1_paper.PaperSettings:

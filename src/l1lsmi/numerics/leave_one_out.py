@@ -1,0 +1,256 @@
+r"""How well a set of features predicts rows that were left out: what sets are compared by.
+
+For any orthonormal functions :math:`\psi_j` of the target that are complete and have mean 0, the
+squared-loss mutual information is :math:`\frac12\sum_j \mathrm{Var}\,E[\psi_j(Y) \mid X]`: half the
+variance of the target's functions that the features explain. Here some functions of the target are
+fitted by regularised least squares on kernels around some of the rows, and the score of a set is the
+share of their variance that the fit leaves unexplained in rows it has not seen. For classes the
+functions are the memberships, so that every row counts alike, whatever the size of its class; for
+numbers they are the leading features of a Gaussian kernel of the target.
+
+Every row is left out once, and no fit is done twice: with the fit :math:`\hat y = S y`, the error for a
+row that was left out is its residual over :math:`1 - S_{ii}`.
+
+With kernels :math:`K` (rows x centres), :math:`K_c` among the centres and :math:`A = K^TK + \lambda K_c`, the
+fit is :math:`S = K A^{-1} K^T`. All regularizations :math:`\lambda` at one width share an eigendecomposition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from l1lsmi.arrays import Array, HostArray, exp_in_place, like, namespace, to_numpy
+from l1lsmi.numerics.model import Judgement, Model
+from l1lsmi.numerics.sampling import spread_centers
+from l1lsmi.numerics.target import Target, median_positive
+from l1lsmi.rows import FoldedRows, Table
+
+__all__ = ["LeaveOneOut", "target_functions"]
+
+#: Kernel widths, as factors of the median distance in a set of features.
+WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
+REGULARIZATIONS = tuple(float(v) for v in np.logspace(-4, 2, 13))
+#: Added to the kernels among the centres, which are singular where rows repeat.
+RIDGE = 1e-6
+#: A row that its own fit reproduces exactly says nothing about rows left out.
+LEAST_REST = 1e-6
+#: Width of the target's kernel over the median distance, and how many of its features are used.
+TARGET_WIDTH = 2.0
+N_FUNCTIONS = 8
+#: A model of its own is not expected to make the score of a neighbouring set better by more.
+MARGIN = 1.05
+
+
+def target_functions(target: Target, rng: np.random.Generator) -> HostArray:
+    """Functions of the target with mean 0, (n, q), their variances adding up to 1.
+
+    Class memberships, or the leading features of a Gaussian kernel of the values.
+    """
+    if target.values is None:
+        functions = np.zeros((target.n_rows, int(target.codes.max()) + 1))
+        functions[np.arange(target.n_rows), target.codes] = 1.0
+    else:
+        functions = _kernel_features(target.values, TARGET_WIDTH * target.median_distance(rng))
+    functions -= functions.mean(axis=0)
+    return np.asarray(functions / np.sqrt((functions**2).sum() / target.n_rows))
+
+
+def _kernel_features(values: HostArray, width: float) -> HostArray:
+    """Leading features of a Gaussian kernel of numbers, by way of some of their quantiles."""
+    some = np.unique(np.quantile(values, np.linspace(0, 1, 100), method="nearest"))
+    kernel = np.exp(-0.5 * ((values[:, None] - some) / width) ** 2)
+    among = np.exp(-0.5 * ((some[:, None] - some) / width) ** 2)
+    size, vectors = np.linalg.eigh(among)
+    kept = size > 1e-10 * size[-1]
+    features = kernel @ (vectors[:, kept] / np.sqrt(size[kept]))
+    features -= features.mean(axis=0)
+    _, leading = np.linalg.eigh(features.T @ features)
+    return np.asarray(features @ leading[:, ::-1][:, :N_FUNCTIONS])
+
+
+class _Sums(NamedTuple):
+    """What the rows contribute to a fit."""
+
+    gram: Array  # (b, b)
+    joint: Array  # (b, q)
+    among: Array  # (b, b): kernels among the centres
+
+
+class LeaveOneOut:
+    """Judges sets of features by what they leave unexplained in rows left out.
+
+    Parameters
+    ----------
+    table : Table
+    target : Target
+    n_basis : int
+        Number of kernel centres, spread over the target's values.
+    rng : numpy.random.Generator
+    """
+
+    #: No set can have a lower score.
+    best_cv_score = 0.0
+
+    def __init__(self, table: Table, target: Target, n_basis: int, rng: np.random.Generator) -> None:
+        order = target.codes if target.values is None else target.values
+        centers = spread_centers(order, n_basis, rng)
+        self.rows = FoldedRows(
+            table,
+            np.zeros(table.n_rows, dtype=np.intp),
+            1,
+            centers,
+            max_columns=max(centers.size, 50),
+            append_centers=True,
+        )
+        functions = target_functions(target, rng)
+        self._functions = [
+            like(np.where(block.rows.T < 0, 0.0, functions[block.rows.ravel()]), table.x)
+            for block in self.rows.blocks[:-1]
+        ]
+
+    # -- scores ----------------------------------------------------------------------------
+
+    def judge(self, columns: HostArray) -> Judgement:
+        """Score of a set of features, all with weight 1, at its best width and regularization."""
+        weights = np.ones(columns.size)
+        median = np.sqrt(2 * median_positive(self.rows.center_half_distances(weights, columns)))
+        exponents = self.rows.exponents(weights, columns)
+        return min(
+            (self._judge_width(exponents, width * float(median)) for width in WIDTHS),
+            key=lambda judgement: judgement.cv_score,
+        )
+
+    def _judge_width(self, exponents: list[Array], sigma: float) -> Judgement:
+        xp = namespace(exponents[0])
+        kernels = [exp_in_place(e * sigma**-2) for e in exponents]
+        sums = self._sum(kernels)
+        # Coordinates in which the kernels among the centres are 1 and the Gram matrix is diagonal.
+        size, vectors = xp.linalg.eigh(sums.among)
+        white = vectors / xp.sqrt(clip_below(size, RIDGE))
+        size, vectors = xp.linalg.eigh(xp.matrix_transpose(white) @ sums.gram @ white)
+        turn = white @ vectors
+        joint = xp.matrix_transpose(turn) @ sums.joint
+        shrink = 1.0 / (clip_below(size, 0.0)[:, None] + like(np.array(REGULARIZATIONS), turn))
+        n_functions = joint.shape[1]
+        fits = xp.reshape(shrink[:, :, None] * joint[:, None, :], (turn.shape[0], -1))
+        losses = 0.0
+        for kernel, functions in zip(kernels[:-1], self._functions, strict=True):
+            turned = kernel @ turn
+            rest = clip_below(1.0 - (turned * turned) @ shrink, LEAST_REST)
+            fitted = xp.reshape(turned @ fits, (turned.shape[0], -1, n_functions))
+            residuals = functions[:, None, :] - fitted
+            losses = losses + xp.sum(xp.sum(residuals * residuals, axis=2) / (rest * rest), axis=0)
+        scores = to_numpy(losses) / self.rows.table.n_rows
+        i = int(np.argmin(scores))
+        return Judgement(float(scores[i]), Model(sigma, REGULARIZATIONS[i]))
+
+    def _sum(self, kernels: list[Array]) -> _Sums:
+        gram: Any = 0.0
+        joint: Any = 0.0
+        for kernel, functions in zip(kernels[:-1], self._functions, strict=True):
+            turned = namespace(kernel).matrix_transpose(kernel)
+            gram, joint = gram + turned @ kernel, joint + turned @ functions
+        return _Sums(gram, joint, kernels[-1])
+
+    # -- one model for many sets -----------------------------------------------------------
+
+    def _inverse(self, sums: _Sums, regularization: float) -> Array:
+        xp = namespace(sums.gram)
+        eye = like(np.eye(sums.gram.shape[0]), sums.gram)
+        small = RIDGE * regularization + 1e-12 * float(xp.linalg.trace(sums.gram))
+        return xp.linalg.inv(sums.gram + regularization * sums.among + small * eye)
+
+    def _score(self, kernels: list[Array], regularization: float) -> float:
+        """Score of given kernels at one regularization."""
+        xp = namespace(kernels[0])
+        sums = self._sum(kernels)
+        inverse = self._inverse(sums, regularization)
+        coefficients = inverse @ sums.joint
+        loss = 0.0
+        for kernel, functions in zip(kernels[:-1], self._functions, strict=True):
+            rest = clip_below(1.0 - xp.sum((kernel @ inverse) * kernel, axis=1), LEAST_REST)
+            residuals = (functions - kernel @ coefficients) / rest[:, None]
+            loss += float(xp.sum(residuals * residuals))
+        return loss / self.rows.table.n_rows
+
+    def set_slopes(self, columns: HostArray, model: Model, candidates: HostArray) -> HostArray:
+        r"""Slopes of minus the score in the squared weights of ``candidates``.
+
+        Taken where ``columns`` have weight 1 and all else weight 0. With residuals :math:`r_i`, the rest
+        :math:`e_i = 1 - S_{ii}`, coefficients :math:`B = A^{-1}K^TY`, :math:`P = KA^{-1}`,
+        :math:`U = r / e^2`, :math:`c_i = 2|r_i|^2/e_i^3`, :math:`G = P^TU` and
+        :math:`Q = P^T\mathrm{diag}(c)P`,
+
+        .. math:: dJ/dK = -2UB^T - 2rG^T + 2KGB^T + 2\,\mathrm{diag}(c)P - 2KQ, \quad
+                  dJ/dK_c = \lambda(2GB^T - Q).
+        """
+        exponents = self.rows.exponents(np.full(columns.size, model.sigma**-2), columns)
+        kernels = [exp_in_place(e * 1.0) for e in exponents]
+        xp = namespace(kernels[0])
+        sums = self._sum(kernels)
+        inverse = self._inverse(sums, model.regularization)
+        coefficients = inverse @ sums.joint
+
+        def parts(i: int) -> tuple[Array, Array, Array, Array]:
+            kernel = kernels[i]
+            projected = kernel @ inverse
+            residuals = self._functions[i] - kernel @ coefficients
+            rest = clip_below(1.0 - xp.sum(projected * kernel, axis=1), LEAST_REST)
+            pull = 2 * xp.sum(residuals * residuals, axis=1) / rest**3
+            return projected, residuals, residuals / (rest * rest)[:, None], pull[:, None]
+
+        adjoint: Any = 0.0
+        spread: Any = 0.0
+        for i in range(len(kernels) - 1):
+            projected, _, weighted, pull = parts(i)
+            turned = xp.matrix_transpose(projected)
+            adjoint, spread = adjoint + turned @ weighted, spread + turned @ (pull * projected)
+        outer = 2 * adjoint @ xp.matrix_transpose(coefficients)
+        turned_coefficients, turned_adjoint = xp.matrix_transpose(coefficients), xp.matrix_transpose(adjoint)
+
+        def slope_of(i: int) -> Array:
+            if i == len(kernels) - 1:
+                return (outer - spread) * kernels[i] * (model.regularization / self.rows.table.n_rows)
+            projected, residuals, weighted, pull = parts(i)
+            change = kernels[i] @ (outer - 2 * spread) + 2 * pull * projected
+            change -= 2 * (weighted @ turned_coefficients + residuals @ turned_adjoint)
+            return change * kernels[i] / self.rows.table.n_rows
+
+        return self.rows.pull_back(slope_of, candidates) / model.sigma**2
+
+    def neighbours(
+        self, support: tuple[int, ...], model: Model, candidates: HostArray, width: int
+    ) -> Iterator[tuple[int, ...]]:
+        """Sets one exchange away, in the order of their scores under the model of ``support``.
+
+        The slopes choose the ``width`` features that may leave and those, four times as many, that may
+        enter; all their exchanges are scored, and those come out that a model of their own could make
+        better than ``support``.
+        """
+        present = np.isin(candidates, support)
+        slopes = self.set_slopes(np.array(support), model, candidates)
+        leave = candidates[present][np.argsort(slopes[present], kind="stable")[:width]]
+        enter = candidates[~present][np.argsort(-slopes[~present], kind="stable")[: 4 * width]]
+        scale = model.sigma**-2
+        scores: dict[tuple[int, ...], float] = {}
+        for i in leave:
+            others = np.array([j for j in support if j != i], dtype=np.intp)
+            moved = self.rows.moved_exponents(others, enter, 1, scale)
+            for j, exponents in zip(enter, moved, strict=True):
+                kernels = [exp_in_place(e) for e in exponents]
+                score = self._score(kernels, model.regularization)
+                scores[tuple(sorted((*others.tolist(), int(j))))] = score
+        kernels = [
+            exp_in_place(e * scale) for e in self.rows.exponents(np.ones(len(support)), np.array(support))
+        ]
+        hopeless = MARGIN * self._score(kernels, model.regularization)
+        yield from sorted((s for s in scores if scores[s] < hopeless), key=lambda s: scores[s])
+
+
+def clip_below(x: Array, least: float) -> Array:
+    """The larger of each value and ``least``."""
+    xp = namespace(x)
+    return xp.where(x > least, x, least * xp.ones_like(x))

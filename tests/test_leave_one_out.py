@@ -1,0 +1,178 @@
+"""Comparing sets of features by rows left out: the shortcut against fits done over again."""
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from l1lsmi.numerics import leave_one_out
+from l1lsmi.numerics.leave_one_out import REGULARIZATIONS, RIDGE, WIDTHS, LeaveOneOut, target_functions
+from l1lsmi.numerics.model import Model
+from l1lsmi.rows import Table
+from l1lsmi.validation import check_target
+from tests.conftest import TASKS, assert_close, problem_data, to_library
+
+COLUMNS = np.array([0, 2, 5])
+MODEL = Model(1.3, 0.05)
+
+
+def make_judge(task, library=np, n_basis=23, **data):
+    X, y = problem_data(task, **data)
+    return LeaveOneOut(
+        Table.of(to_library(X, library)), check_target(y, task), n_basis, np.random.default_rng(3)
+    )
+
+
+def standardized(task, **data):
+    X, _ = problem_data(task, **data)
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+def functions_of(judge):
+    """The target's functions in the order of the rows."""
+    functions = np.concatenate(judge._functions)
+    rows = np.concatenate([block.rows.ravel() for block in judge.rows.blocks[:-1]])
+    return functions[rows >= 0][np.argsort(rows[rows >= 0])]
+
+
+def kernel_between(a, b, sigma):
+    return np.exp(-0.5 * ((a[:, None] - b) ** 2).sum(axis=2) / sigma**2)
+
+
+def score_by_refitting(task, judge, columns, model):
+    """Leave every row out in turn and fit the rest; the centres stay."""
+    Z, Y = standardized(task)[:, columns], functions_of(judge)
+    kernel = kernel_between(Z, Z[judge.rows.centers], model.sigma)
+    among = kernel[judge.rows.centers] + RIDGE * np.eye(judge.rows.centers.size)
+    loss = 0.0
+    for i in range(len(Z)):
+        rest = np.arange(len(Z)) != i
+        left = kernel[rest].T @ kernel[rest] + model.regularization * among
+        coefficients = np.linalg.solve(left, kernel[rest].T @ Y[rest])
+        loss += ((Y[i] - kernel[i] @ coefficients) ** 2).sum()
+    return loss / len(Z)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_score_is_that_of_fits_without_each_row(task):
+    judge = make_judge(task)
+    judgement = judge.judge(COLUMNS)
+    assert judgement.cv_score == pytest.approx(
+        score_by_refitting(task, judge, COLUMNS, judgement.model), rel=1e-4
+    )
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_judge_finds_the_best_model_of_its_grid(task):
+    judge = make_judge(task)
+    found = judge.judge(COLUMNS)
+    center = standardized(task)[judge.rows.centers][:, COLUMNS]
+    pairs = np.sqrt(((center[:, None] - center) ** 2).sum(axis=2))[np.triu_indices(len(center), 1)]
+    grid = {
+        (width, regularization): score_by_refitting(
+            task, judge, COLUMNS, Model(width * np.median(pairs), regularization)
+        )
+        for width in WIDTHS
+        for regularization in REGULARIZATIONS[::4]
+    }
+    assert found.cv_score <= min(grid.values()) * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_functions_of_the_target_are_centred_and_share_a_variance_of_one(task):
+    _, y = problem_data(task)
+    functions = target_functions(check_target(y, task), np.random.default_rng(0))
+    assert np.abs(functions.mean(axis=0)).max() < 1e-12
+    assert (functions**2).sum() / len(y) == pytest.approx(1.0)
+
+
+def test_functions_of_classes_tell_them_apart_and_those_of_numbers_order_them():
+    _, y = problem_data("classification")
+    target = check_target(y, "classification")
+    functions = target_functions(target, np.random.default_rng(0))
+    assert np.array_equal(functions.argmax(axis=1), target.codes)
+    _, y = problem_data("regression")
+    leading = target_functions(check_target(y, "regression"), np.random.default_rng(0))[:, 0]
+    assert abs(spearmanr(leading, y)[0]) > 0.95
+
+
+def test_kernel_features_have_the_inner_products_of_the_kernel(monkeypatch):
+    monkeypatch.setattr(leave_one_out, "N_FUNCTIONS", 60)
+    values = np.random.default_rng(1).normal(size=90)
+    features = leave_one_out._kernel_features(values, 1.5)
+    kernel = np.exp(-0.5 * ((values[:, None] - values) / 1.5) ** 2)
+    center = np.eye(90) - 1 / 90
+    assert_close(features @ features.T, center @ kernel @ center, atol=1e-6)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_slopes_match_finite_differences(task, library):
+    judge = make_judge(task, library)
+    candidates = np.arange(6)
+    slopes = judge.set_slopes(COLUMNS, MODEL, candidates)
+
+    def score(squares):
+        exponents = judge.rows.exponents(squares / MODEL.sigma**2, candidates)
+        kernels = [library.exp(e) for e in exponents]
+        return judge._score(kernels, MODEL.regularization)
+
+    present = np.isin(candidates, COLUMNS).astype(float)
+    for j in candidates:
+        # An absent feature has a weight of 0, from where there is only one way.
+        steps = (-1e-5, 1e-5) if present[j] else (0.0, 1e-5, 2e-5)
+        values = [score(present + step * (candidates == j)) for step in steps]
+        if present[j]:
+            slope = (values[1] - values[0]) / 2e-5
+        else:
+            slope = (-3 * values[0] + 4 * values[1] - values[2]) / 2e-5
+        assert slopes[j] == pytest.approx(-slope, rel=2e-4, abs=1e-6)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_blocks_of_rows_change_nothing(task, monkeypatch):
+    whole = make_judge(task)
+    monkeypatch.setattr("l1lsmi.rows.BLOCK_ROWS", 40)
+    blocks = make_judge(task)
+    assert len(blocks.rows.blocks) > len(whole.rows.blocks)
+    assert blocks.judge(COLUMNS).cv_score == pytest.approx(whole.judge(COLUMNS).cv_score, rel=1e-9)
+    assert_close(
+        blocks.set_slopes(COLUMNS, MODEL, np.arange(6)),
+        whole.set_slopes(COLUMNS, MODEL, np.arange(6)),
+        rtol=1e-7,
+        atol=1e-12,
+    )
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_all_libraries_agree(task, library):
+    expected = make_judge(task).judge(COLUMNS)
+    found = make_judge(task, library).judge(COLUMNS)
+    assert found.cv_score == pytest.approx(expected.cv_score, rel=1e-8)
+    assert found.model.regularization == expected.model.regularization
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_exchanges_come_in_the_order_of_their_scores(task):
+    judge = make_judge(task)
+    support = (3, 4)  # two columns that say nothing: every exchange of interest is better
+    model = judge.judge(np.array(support)).model
+    found = list(judge.neighbours(support, model, np.arange(6), width=2))
+
+    def score(columns):
+        exponents = judge.rows.exponents(np.full(2, model.sigma**-2), np.array(columns))
+        return judge._score([np.exp(e) for e in exponents], model.regularization)
+
+    scores = [score(columns) for columns in found]
+    assert scores == sorted(scores)
+    assert all(len(set(columns) & set(support)) == 1 for columns in found)
+    everything = {tuple(sorted((i, j))) for i in support for j in range(6) if j not in support}
+    assert min(everything, key=score) == found[0]
+
+
+def test_rows_that_repeat_and_a_perfect_set():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(200, 4)).astype(float)
+    y = X[:, 0].astype(int) ^ X[:, 1].astype(int)
+    judge = LeaveOneOut(Table.of(X), check_target(y, "classification"), 50, rng)
+    assert judge.judge(np.array([0, 1])).cv_score < 1e-3
+    # What says nothing leaves everything unexplained.
+    assert judge.judge(np.array([2, 3])).cv_score == pytest.approx(1.0, abs=0.05)
