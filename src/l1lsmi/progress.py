@@ -15,16 +15,21 @@ class Progress:
 
     Parameters
     ----------
-    total : int
-        Number of stations at most.
+    total : int or None
+        Number of stations at most; None where nobody knows.
     verbose : int
         0 shows nothing.
     station : str
         What is counted.
+    task : str
+        What is going on.
     """
 
-    def __init__(self, total: int, verbose: int, station: str = "restart") -> None:
+    def __init__(
+        self, total: int | None, verbose: int, station: str = "restart", task: str = "selecting"
+    ) -> None:
         self.station = station
+        self.task = task
         self.total = total
         self.done = 0
         self.started = time.monotonic()
@@ -37,7 +42,7 @@ class Progress:
             self._bar = _rich_bar()
         if self._bar is not None:
             self._bar.start()
-            self._task = self._bar.add_task("selecting", total=self.total, best="", detail="")
+            self._task = self._bar.add_task(self.task, total=self.total, best="", detail="")
         return self
 
     def __exit__(
@@ -46,19 +51,24 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
 
-    def advance(self, best: float, detail: str = "", steps: int = 1) -> None:
+    def advance(self, best: float | None = None, detail: str = "", steps: int = 1) -> None:
         """One or more stations are done; ``best`` is the best score so far, higher is better."""
         self.done += steps
+        score = "" if best is None else f"best {best:.4f}"
         if self._bar is not None:
-            self._bar.update(self._task, advance=steps, best=f"best {best:.4f}", detail=detail)
+            self._bar.update(self._task, advance=steps, best=score, detail=detail)
         elif self._verbose:
-            left = (time.monotonic() - self.started) / self.done * (self.total - self.done)
-            print(
-                f"{self.station} {self.done} of at most {self.total}, {detail}{', ' if detail else ''}"
-                f"best {best:.4f}, at most {left:.0f} s left",
-                file=sys.stderr,
-                flush=True,
-            )
+            parts = [f"{self.station} {self.done}{self._of()}", detail, score, self._left()]
+            print(", ".join(part for part in parts if part), file=sys.stderr, flush=True)
+
+    def _of(self) -> str:
+        return "" if self.total is None else f" of at most {self.total}"
+
+    def _left(self) -> str:
+        if self.total is None:
+            return ""
+        left = (time.monotonic() - self.started) / self.done * (self.total - self.done)
+        return f"at most {left:.0f} s left"
 
 
 def _rich_bar() -> Any:
