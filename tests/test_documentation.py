@@ -60,3 +60,22 @@ def _strategy(name):
 def test_how_to_choose_runs():
     names = run(ROOT / "docs" / "how_to_choose.md")
     assert names["table"]
+
+
+def test_the_page_on_data_sets():
+    names = run(ROOT / "docs" / "datasets.md")
+    assert names["wine"].X.shape == (178, 13)
+    assert "sonar.npz" in names["refusal"] and "L1LSMI_DATA" in names["refusal"]
+    assert "Musk (Version 1), UCI, doi:10.24432/C5ZK5B (CC BY 4.0)" in names["citations"]["musk1"]
+    # The table says what the catalogue says.
+    rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", (ROOT / "docs" / "datasets.md").read_text(), re.MULTILINE)
+    assert tuple(name for name, _ in rows) == names["real"]
+    for name, row in rows:
+        entry = names["CATALOGUE"][name]
+        n, m, task, group, source, note = row.split(" | ")
+        assert (int(n), int(m)) == (entry.rows, entry.columns)
+        assert task == (f"{len(entry.counts)} classes" if entry.counts else "regression")
+        assert group == (entry.grouped_by or "-") and note == (entry.note or "-")
+        number = getattr(entry.source, "id", None)
+        published = "UCI" if number is None else f"[OpenML {number}](https://www.openml.org/d/{number})"
+        assert source == ("not published" if entry.source is None else published)

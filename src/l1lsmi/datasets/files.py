@@ -56,10 +56,10 @@ def read(path: Path, name: str, entry: Entry, *, partial: bool = False) -> Datas
 
 def _arrays(path: Path) -> dict[str, HostArray]:
     try:
-        opened = np.load(path, allow_pickle=False)
-        if isinstance(opened, np.ndarray):
-            raise ValueError("holds a single array, and no X and y")
-        with opened:
+        with path.open("rb") as stream:
+            opened = np.load(stream, allow_pickle=False)
+            if isinstance(opened, np.ndarray):
+                raise ValueError("holds a single array, and no X and y")
             arrays = {key: opened[key] for key in opened.files}
     except ValueError as error:
         if "pickle" in str(error):

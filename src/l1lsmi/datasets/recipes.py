@@ -7,7 +7,7 @@ import numpy as np
 from l1lsmi.arrays import HostArray
 from l1lsmi.datasets.dataset import Dataset
 from l1lsmi.datasets.entry import Entry, Recipe
-from l1lsmi.datasets.tables import RawTable
+from l1lsmi.datasets.tables import RawTable, as_numbers
 
 __all__ = ["prepare"]
 
@@ -62,7 +62,8 @@ def _complete_rows(table: RawTable) -> RawTable:
     complete = np.ones(len(table.columns[0]), dtype=bool)
     for column in table.columns:
         complete &= np.isfinite(column) if column.dtype.kind == "f" else column != "?"
-    return RawTable(table.names, [column[complete] for column in table.columns], table.categories)
+    columns = [as_numbers(column[complete]) for column in table.columns]
+    return RawTable(table.names, columns, table.categories)
 
 
 def _target_place(table: RawTable, recipe: Recipe) -> int:

@@ -16,7 +16,7 @@ from l1lsmi.arrays import HostArray
 from l1lsmi.datasets.compress import MAGIC, uncompress
 from l1lsmi.datasets.entry import Archive
 
-__all__ = ["RawTable", "read_archive", "read_arff"]
+__all__ = ["RawTable", "as_numbers", "read_archive", "read_arff"]
 
 ATTRIBUTE = re.compile(r"""@attribute\s+('(?:[^'\\]|\\.)*'|"[^"]*"|\S+)\s+(.*)""", re.IGNORECASE)
 
@@ -102,17 +102,27 @@ def _member(opened: zipfile.ZipFile, name: str) -> IO[bytes]:
 
 
 def _read_text(streams: Sequence[IO[bytes]], archive: Archive) -> RawTable:
-    names: tuple[str, ...] = ()
     parts = []
     for stream in streams:
         lines = io.TextIOWrapper(stream, encoding="latin-1")
-        for _ in range(archive.skip):
-            lines.readline()
-        if archive.header:
-            names = tuple(name.strip(' "') for name in lines.readline().strip().split(archive.delimiter))
-        parts.append(_numbers_or_words(lines, archive.delimiter))
-    columns = [np.concatenate(pieces) for pieces in zip(*parts, strict=True)]
+        try:
+            names = _names(lines, archive)
+            parts.append(_numbers_or_words(lines, archive.delimiter))
+        finally:
+            # Whoever opened the stream closes it.
+            lines.detach()
+    if len({len(part) for part in parts}) > 1:
+        raise ValueError("its parts do not have the same number of columns")
+    columns = [as_numbers(np.concatenate(pieces)) for pieces in zip(*parts, strict=True)]
     return RawTable(names, columns)
+
+
+def _names(lines: io.TextIOWrapper, archive: Archive) -> tuple[str, ...]:
+    for _ in range(archive.skip):
+        lines.readline()
+    if not archive.header:
+        return ()
+    return tuple(name.strip(' "') for name in lines.readline().strip().split(archive.delimiter))
 
 
 def _numbers_or_words(lines: io.TextIOWrapper, delimiter: str | None) -> list[HostArray]:
@@ -132,11 +142,11 @@ def _numbers_or_words(lines: io.TextIOWrapper, delimiter: str | None) -> list[Ho
 
 
 def _columns(rows: list[list[str]]) -> list[HostArray]:
-    return [_as_numbers(np.array(column)) for column in zip(*rows, strict=True)]
+    return [as_numbers(np.array(column)) for column in zip(*rows, strict=True)]
 
 
-def _as_numbers(words: HostArray) -> HostArray:
-    # Categories that are numbers keep their value, and codes are given to the others only.
+def as_numbers(words: HostArray) -> HostArray:
+    """Words as numbers where all of them are: categories that are numbers keep their value."""
     try:
         return words.astype(np.float64)
     except ValueError:
