@@ -25,6 +25,7 @@ ALLOWED = {
     "base": GROUND | {"numerics", "validation"},
     "baselines": GROUND | {"numerics", "validation", "base"},
     "datasets": GROUND | {"progress"},
+    "evaluation": GROUND | {"numerics", "validation"},
     "selectors": GROUND | {"numerics", "validation", "base", "measures", "strategies"},
     "__init__": {"selectors"},
 }
