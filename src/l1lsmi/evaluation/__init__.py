@@ -1,5 +1,25 @@
 """How good a set of features is, and how methods that choose them compare."""
 
+from l1lsmi.evaluation.comparison import (
+    Comparison,
+    CriticalDifference,
+    compare_methods,
+    critical_difference,
+    top_counts,
+)
 from l1lsmi.evaluation.protocols import SVMError, held_out_error, split_rows, svm_error
+from l1lsmi.evaluation.scores import f_measure, redundancy_rate
 
-__all__ = ["svm_error", "held_out_error", "split_rows", "SVMError"]
+__all__ = [
+    "f_measure",
+    "redundancy_rate",
+    "svm_error",
+    "held_out_error",
+    "split_rows",
+    "SVMError",
+    "compare_methods",
+    "Comparison",
+    "top_counts",
+    "critical_difference",
+    "CriticalDifference",
+]

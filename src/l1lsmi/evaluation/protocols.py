@@ -17,7 +17,8 @@ from scipy.spatial.distance import cdist
 
 from l1lsmi.arrays import HostArray, is_foreign, to_numpy
 from l1lsmi.evaluation.folds import choose_test_groups, draw_stratified, fold_rows
-from l1lsmi.evaluation.predictor import Problem, loss_of, predict, search
+from l1lsmi.evaluation.machines import is_classes, predict
+from l1lsmi.evaluation.predictor import Problem, loss_of, search
 from l1lsmi.numerics.target import Target, median_root
 from l1lsmi.rows import Table, standardize
 from l1lsmi.validation import TASKS, check_features, check_target, check_xy, seed_of
@@ -253,7 +254,7 @@ def _problem(
 
 
 def _error(loss: float, y: HostArray) -> float:
-    return loss / y.size if y.dtype.kind in "iu" else float(np.sqrt(loss / y.size))
+    return loss / y.size if is_classes(y) else float(np.sqrt(loss / y.size))
 
 
 def _numbers(y: Any) -> HostArray:

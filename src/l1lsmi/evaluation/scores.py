@@ -1,0 +1,93 @@
+"""What a set of selected features is like: how much of the truth it has, and how redundant it is."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from l1lsmi.arrays import HostArray, to_numpy
+from l1lsmi.rows import Table
+from l1lsmi.validation import check_features
+
+__all__ = ["f_measure", "redundancy_rate"]
+
+
+def f_measure(selected: Any, true: Any) -> float:
+    """Agreement of the selected features with the true ones, from 0 to 1.
+
+    The harmonic mean of precision and recall, which is twice the number of features in both sets over
+    the sum of their sizes.
+
+    Parameters
+    ----------
+    selected, true : iterable of int
+        Numbers of the columns, in any order; a column counts once.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from l1lsmi.evaluation import f_measure
+    >>> f_measure([0, 1, 7, 8], [0, 1, 2, 3])
+    0.5
+    """
+    chosen, truth = set(_columns("selected", selected)), set(_columns("true", true))
+    return 2 * len(chosen & truth) / (len(chosen) + len(truth))
+
+
+def redundancy_rate(X: Any, selected: Any) -> float:
+    """Mean absolute correlation between two of the selected features, from 0 to 1.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, m)
+    selected : sequence of int
+        Numbers of the columns.
+
+    Returns
+    -------
+    float
+        0 for one feature. A constant feature counts as uncorrelated with all others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from l1lsmi.evaluation import redundancy_rate
+    >>> x = np.arange(4.0)
+    >>> X = np.column_stack([x, -2 * x, [1, -1, -1, 1]])
+    >>> round(redundancy_rate(X, [0, 1]), 6), round(redundancy_rate(X, [0, 1, 2]), 6)
+    (1.0, 0.333333)
+    """
+    table = Table.of(to_numpy(check_features(X)))
+    columns = np.array(_columns("selected", selected))
+    if columns.min() < 0 or columns.max() >= table.n_columns or np.unique(columns).size < columns.size:
+        raise ValueError(
+            f"selected={columns.tolist()} must be different column numbers from 0 to {table.n_columns - 1}."
+        )
+    if columns.size == 1:
+        return 0.0
+    z = np.asarray(table.take(np.arange(table.n_rows), columns))
+    correlations = np.minimum(np.abs(_gram(z, table.scale[columns] > 0)), 1.0)
+    return float(correlations[np.triu_indices(columns.size, 1)].mean())
+
+
+def _gram(z: HostArray, varies: HostArray) -> HostArray:
+    """Correlations of standardised columns, 0 for those that do not vary."""
+    z = np.where(varies, z, 0.0)
+    return np.asarray(z.T @ z / z.shape[0])
+
+
+def _columns(name: str, values: Any) -> list[int]:
+    try:
+        columns = list(values)
+    except TypeError:
+        columns = []
+    if not columns or not all(
+        isinstance(v, Integral) and not isinstance(v, (bool, np.bool_)) for v in columns
+    ):
+        raise ValueError(f"{name}={values!r} must be one or more column numbers, such as [0, 3].")
+    return [int(v) for v in columns]
