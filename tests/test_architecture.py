@@ -71,9 +71,9 @@ def test_importing_loads_nothing_but_scikit_learn():
 
 
 def test_public_names_are_documented_with_examples():
-    from l1lsmi import datasets, measures, strategies
+    from l1lsmi import datasets, evaluation, measures, strategies
 
-    for module in (l1lsmi, measures, strategies, datasets):
+    for module in (l1lsmi, measures, strategies, datasets, evaluation):
         for name in module.__all__:
             thing = getattr(module, name)
             if isinstance(thing, type) or callable(thing):
@@ -86,6 +86,8 @@ def test_public_names_are_documented_with_examples():
         datasets.load,
         datasets.names,
         datasets.Dataset,
+        evaluation.svm_error,
+        evaluation.compare_methods,
     ):
         assert ">>>" in thing.__doc__
 

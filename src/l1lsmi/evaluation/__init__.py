@@ -7,8 +7,9 @@ from l1lsmi.evaluation.comparison import (
     critical_difference,
     top_counts,
 )
-from l1lsmi.evaluation.protocols import SVMError, held_out_error, split_rows, svm_error
+from l1lsmi.evaluation.protocols import SVMError, held_out_error, svm_error
 from l1lsmi.evaluation.scores import f_measure, redundancy_rate
+from l1lsmi.evaluation.splits import split_rows
 
 __all__ = [
     "f_measure",

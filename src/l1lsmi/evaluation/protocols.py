@@ -9,24 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from l1lsmi.arrays import HostArray, is_foreign, to_numpy
-from l1lsmi.evaluation.folds import choose_test_groups, draw_stratified, fold_rows
+from l1lsmi.arrays import HostArray, to_numpy
+from l1lsmi.evaluation.checks import check_cv, check_groups, check_task, check_test, numbers_of, required
+from l1lsmi.evaluation.folds import fold_rows
 from l1lsmi.evaluation.machines import is_classes, predict
 from l1lsmi.evaluation.predictor import Problem, loss_of, search
 from l1lsmi.numerics.target import Target, median_root
 from l1lsmi.rows import Table, standardize
-from l1lsmi.validation import TASKS, check_features, check_target, check_xy, seed_of
+from l1lsmi.validation import check_xy, seed_of
 
-__all__ = ["SVMError", "held_out_error", "split_rows", "svm_error"]
-
-#: Share of the rows on the test side where n_train does not say.
-TEST_SHARE = 0.3
+__all__ = ["SVMError", "held_out_error", "svm_error"]
 
 
 @dataclass(frozen=True)
@@ -95,8 +92,8 @@ def svm_error(
     >>> round(svm_error(X[:, [0, 1]], y).error, 3), svm_error(X[:, [0, 2]], y).error > 0.3
     (0.0, True)
     """
-    _check_task(task)
-    X, target = check_xy(X, _required("y", y), task)
+    check_task(task)
+    X, target = check_xy(X, required("y", y), task)
     problem, _ = _problem(to_numpy(X), y, target, cv, groups, random_state)
     choice = search(problem)
     return SVMError(_error(choice.loss, problem.y), *choice[1:])
@@ -147,96 +144,25 @@ def held_out_error(
     >>> held_out_error(X[:200, :2], y[:200], X[200:, :2], y[200:]).error
     0.0
     """
-    _check_task(task)
-    X, target = check_xy(X_train, _required("y_train", y_train), task)
+    check_task(task)
+    X, target = check_xy(X_train, required("y_train", y_train), task)
     problem, standardized = _problem(to_numpy(X), y_train, target, cv, groups, random_state)
-    others, truth = _check_test(X_test, y_test, X.shape[1], target)
+    others, truth = check_test(X_test, y_test, X.shape[1], target)
     choice = search(problem)
-    squares = cdist(standardized(others), standardized(to_numpy(X)), "sqeuclidean")
-    predicted, _ = predict(
-        problem.kernel(choice.sigma_factor),
-        problem.y,
-        problem.kernel(choice.sigma_factor, squares),
-        choice.C,
-    )
-    return SVMError(
-        _error(loss_of(predicted, truth), truth),
-        choice.C,
-        choice.sigma_factor,
-        choice.n_fits + 1,
-        choice.n_skipped,
-    )
-
-
-def split_rows(
-    y: Any, *, n_train: int | None = None, groups: Any = None, task: str = "auto", random_state: Any = 0
-) -> tuple[HostArray, HostArray]:
-    """Split rows at random into a training and a test side.
-
-    Classes are on both sides in proportion, as far as groups allow. Without groups, all rows that are not
-    drawn for training are test rows. With groups, whole groups of together about 30 % of the rows are the
-    test side, and the training rows are drawn from the others.
-
-    Parameters
-    ----------
-    y : array-like of shape (n,)
-    n_train : int or None, default=None
-        Number of training rows; None takes 70 % of them, or all outside the test groups.
-    groups : array-like of shape (n,) or None, default=None
-        Rows with the same label are never on both sides.
-    task : {"auto", "classification", "regression"}, default="auto"
-    random_state : int, RandomState instance or None, default=0
-
-    Returns
-    -------
-    train, test : ndarray of int
-        Row numbers, sorted.
-
-    Examples
-    --------
-    >>> from l1lsmi.evaluation import split_rows
-    >>> y = ["a"] * 8 + ["b"] * 4
-    >>> train, test = split_rows(y, n_train=6)
-    >>> [y[row] for row in train], len(test)
-    (['a', 'a', 'a', 'a', 'b', 'b'], 6)
-    """
-    _check_task(task)
-    codes = check_target(_required("y", y), task).codes
-    group_of_row = _check_groups(groups, codes.size)
-    rng = np.random.default_rng(seed_of(random_state))
-    rows = np.arange(codes.size)
-    if group_of_row is None:
-        pool, test = rows, rows
-        most, wanted = codes.size - 1, round((1 - TEST_SHARE) * codes.size)
-    else:
-        if group_of_row.max() == 0:
-            raise ValueError(
-                "groups has one group only, which cannot be on both sides: pass at least 2 groups, or None."
-            )
-        in_test = choose_test_groups(codes, group_of_row, TEST_SHARE, rng)[group_of_row]
-        pool, test = rows[~in_test], rows[in_test]
-        most = wanted = pool.size
-    n_train = wanted if n_train is None else n_train
-    if not isinstance(n_train, Integral) or not 1 <= n_train <= most:
-        where = "" if group_of_row is None else " outside the test groups"
-        raise ValueError(
-            f"n_train={n_train!r} cannot be drawn from {codes.size} rows: pass a whole number from 1 to "
-            f"{most}, which is all there are{where}."
-        )
-    train = pool[draw_stratified(codes[pool], int(n_train), rng)]
-    return train, np.setdiff1d(test, train) if group_of_row is None else test
-
-
-# -- from data to a problem ---------------------------------------------------------------------
+    squares = _squared_distances(standardized(others), standardized(to_numpy(X)))
+    factor = choice.sigma_factor
+    kernels = problem.kernel(factor), problem.kernel(factor, squares)
+    predicted, _ = predict(kernels[0], problem.y, kernels[1], choice.C)
+    error = _error(loss_of(predicted, truth), truth)
+    return SVMError(error, choice.C, factor, choice.n_fits + 1, choice.n_skipped)
 
 
 def _problem(
     X: HostArray, y: Any, target: Target, cv: int, groups: Any, random_state: Any
 ) -> tuple[Problem, Callable[[HostArray], HostArray]]:
     """The rows as distances and folds, and how to standardise others like them."""
-    if not isinstance(cv, Integral) or isinstance(cv, bool) or not 2 <= cv <= X.shape[0]:
-        raise ValueError(f"cv={cv!r} must be a whole number of folds from 2 to the {X.shape[0]} rows of X.")
-    group_of_row = _check_groups(groups, X.shape[0])
+    n_folds = check_cv(cv, X.shape[0])
+    group_of_row = check_groups(groups, X.shape[0])
     table = Table.of(X)
     varying = table.varying
 
@@ -245,62 +171,20 @@ def _problem(
         return np.asarray(standardize(values, table.mean[varying], table.scale[varying]))
 
     z = standardized(X)
-    squares = cdist(z, z, "sqeuclidean") if varying.size else np.zeros((X.shape[0], X.shape[0]))
+    squares = _squared_distances(z, z)
     median = median_root(squares[np.triu_indices(X.shape[0], 1)])
     rng = np.random.default_rng(seed_of(random_state))
-    folds = fold_rows(target.codes, group_of_row, int(cv), rng)
-    truth = target.codes if target.is_classification else _numbers(y)
+    folds = fold_rows(target.codes, group_of_row, n_folds, rng)
+    truth = target.codes if target.is_classification else numbers_of(y)
     return Problem(squares, median, truth, folds), standardized
+
+
+def _squared_distances(rows: HostArray, others: HostArray) -> HostArray:
+    """Exactly 0 for rows that are the same; 0 for all where no column varies."""
+    if rows.shape[1] == 0:
+        return np.zeros((rows.shape[0], others.shape[0]))
+    return np.asarray(cdist(rows, others, "sqeuclidean"))
 
 
 def _error(loss: float, y: HostArray) -> float:
     return loss / y.size if is_classes(y) else float(np.sqrt(loss / y.size))
-
-
-def _numbers(y: Any) -> HostArray:
-    """The target as given: the tube of 0.1 is in its units."""
-    return np.asarray(to_numpy(y) if is_foreign(y) else y, dtype=np.float64).ravel()
-
-
-# -- what is refused ------------------------------------------------------------------------------
-
-
-def _required(name: str, y: Any) -> Any:
-    if y is None:
-        raise ValueError(f"{name} is None: pass one label or number per row.")
-    return y
-
-
-def _check_task(task: Any) -> None:
-    if task not in TASKS:
-        raise ValueError(f"task={task!r} is not known: pass one of {', '.join(map(repr, TASKS))}.")
-
-
-def _check_groups(groups: Any, n_rows: int) -> HostArray | None:
-    """Number the groups from 0."""
-    if groups is None:
-        return None
-    labels = np.asarray(to_numpy(groups) if is_foreign(groups) else groups)
-    if labels.shape != (n_rows,):
-        raise ValueError(f"groups has shape {labels.shape}, but there are {n_rows} rows: pass one per row.")
-    return np.unique(labels, return_inverse=True)[1]
-
-
-def _check_test(X: Any, y: Any, n_features: int, target: Target) -> tuple[HostArray, HostArray]:
-    """Rows never seen, encoded as the training rows are."""
-    values = np.atleast_1d(_required("y_test", to_numpy(y) if is_foreign(y) else np.asarray(y)))
-    rows = to_numpy(X) if is_foreign(X) else np.asarray(X)
-    # A single row is a test too; the check of tables wants two.
-    double = rows.ndim == 2 and rows.shape[0] == 1
-    X = to_numpy(check_features(np.repeat(rows, 2, axis=0) if double else X))[: 1 if double else None]
-    if X.shape[1] != n_features or values.shape != (X.shape[0],):
-        raise ValueError(
-            f"X_test has shape {X.shape} and y_test {values.shape}: pass {n_features} features in each row, "
-            "as in X_train, and one target per row."
-        )
-    if target.is_classification:
-        return X, target.encode(values)
-    numbers = _numbers(values)
-    if not np.isfinite(numbers).all():
-        raise ValueError("y_test contains NaN or infinity: drop those rows.")
-    return X, numbers

@@ -1,0 +1,70 @@
+"""What the protocols refuse, beside what the whole package refuses."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from l1lsmi.arrays import HostArray, is_foreign, to_numpy
+from l1lsmi.numerics.target import Target
+from l1lsmi.validation import TASKS, check_features
+
+__all__ = ["check_cv", "check_groups", "check_task", "check_test", "numbers_of", "required"]
+
+
+def required(name: str, y: Any) -> Any:
+    """Check that a target is there."""
+    if y is None:
+        raise ValueError(f"{name} is None: pass one label or number per row.")
+    return y
+
+
+def check_task(task: Any) -> None:
+    """Check the name of a task."""
+    if task not in TASKS:
+        raise ValueError(f"task={task!r} is not known: pass one of {', '.join(map(repr, TASKS))}.")
+
+
+def check_groups(groups: Any, n_rows: int) -> HostArray | None:
+    """Number the groups from 0."""
+    if groups is None:
+        return None
+    labels = np.asarray(to_numpy(groups) if is_foreign(groups) else groups)
+    if labels.shape != (n_rows,):
+        raise ValueError(f"groups has shape {labels.shape}, but there are {n_rows} rows: pass one per row.")
+    return np.unique(labels, return_inverse=True)[1]
+
+
+def check_cv(cv: Any, n_rows: int) -> int:
+    """Check a number of folds."""
+    if not isinstance(cv, Integral) or isinstance(cv, bool) or not 2 <= int(cv) <= n_rows:
+        raise ValueError(f"cv={cv!r} must be a whole number of folds from 2 to the {n_rows} rows of X.")
+    return int(cv)
+
+
+def check_test(X: Any, y: Any, n_features: int, target: Target) -> tuple[HostArray, HostArray]:
+    """Rows never seen, encoded as the training rows are."""
+    y = required("y_test", y)
+    values = np.asarray(to_numpy(y) if is_foreign(y) else y)
+    rows = to_numpy(X) if is_foreign(X) else np.asarray(X)
+    # A single row is a test too; the check of tables wants two.
+    double = rows.ndim == 2 and rows.shape[0] == 1
+    X = to_numpy(check_features(np.repeat(rows, 2, axis=0) if double else X))[: 1 if double else None]
+    if X.shape[1] != n_features or values.shape != (X.shape[0],):
+        raise ValueError(
+            f"X_test has shape {X.shape} and y_test {values.shape}: pass {n_features} features in each row, "
+            "as in X_train, and one target per row."
+        )
+    if target.is_classification:
+        return X, target.encode(values)
+    numbers = numbers_of(values)
+    if not np.isfinite(numbers).all():
+        raise ValueError("y_test contains NaN or infinity: drop those rows.")
+    return X, numbers
+
+
+def numbers_of(y: Any) -> HostArray:
+    """The target as given: the tube of 0.1 is in its units."""
+    return np.asarray(to_numpy(y) if is_foreign(y) else y, dtype=np.float64).ravel()

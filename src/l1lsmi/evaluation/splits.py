@@ -1,0 +1,122 @@
+"""Rows split into a training and a test side, with the rows of a group kept together."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from l1lsmi.arrays import HostArray
+from l1lsmi.evaluation.checks import check_groups, check_task, required
+from l1lsmi.evaluation.folds import class_counts
+from l1lsmi.validation import check_target, seed_of
+
+__all__ = ["choose_test_groups", "draw_stratified", "split_rows"]
+
+#: Share of the rows on the test side where n_train does not say.
+TEST_SHARE = 0.3
+
+
+def split_rows(
+    y: Any, *, n_train: int | None = None, groups: Any = None, task: str = "auto", random_state: Any = 0
+) -> tuple[HostArray, HostArray]:
+    """Split rows at random into a training and a test side.
+
+    Classes are on both sides in proportion, as far as groups allow. Without groups, all rows that are not
+    drawn for training are test rows. With groups, whole groups of together about 30 % of the rows are the
+    test side, and the training rows are drawn from the others.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+    n_train : int or None, default=None
+        Number of training rows; None takes 70 % of them, or all outside the test groups.
+    groups : array-like of shape (n,) or None, default=None
+        Rows with the same label are never on both sides.
+    task : {"auto", "classification", "regression"}, default="auto"
+    random_state : int, RandomState instance or None, default=0
+
+    Returns
+    -------
+    train, test : ndarray of int
+        Row numbers, sorted.
+
+    Examples
+    --------
+    >>> from l1lsmi.evaluation import split_rows
+    >>> y = ["a"] * 8 + ["b"] * 4
+    >>> train, test = split_rows(y, n_train=6)
+    >>> [y[row] for row in train], len(test)
+    (['a', 'a', 'a', 'a', 'b', 'b'], 6)
+    """
+    check_task(task)
+    codes = check_target(required("y", y), task).codes
+    group_of_row = check_groups(groups, codes.size)
+    rng = np.random.default_rng(seed_of(random_state))
+    if group_of_row is None:
+        in_test = np.zeros(codes.size, dtype=bool)
+        most, wanted, where = codes.size - 1, round((1 - TEST_SHARE) * codes.size), "with a row left to test"
+    else:
+        in_test = choose_test_groups(codes, group_of_row, TEST_SHARE, rng)[group_of_row]
+        most = wanted = int(np.count_nonzero(~in_test))
+        where = "outside the test groups"
+    n_train = max(wanted, 1) if n_train is None else n_train
+    if not isinstance(n_train, Integral) or isinstance(n_train, bool) or not 1 <= int(n_train) <= most:
+        raise ValueError(
+            f"n_train={n_train!r} must be a whole number from 1 to the {most} of {codes.size} rows {where}."
+        )
+    pool = np.flatnonzero(~in_test)
+    train = pool[draw_stratified(codes[pool], int(n_train), rng)]
+    return train, np.setdiff1d(pool, train) if group_of_row is None else np.flatnonzero(in_test)
+
+
+def choose_test_groups(
+    codes: HostArray, groups: HostArray, share: float, rng: np.random.Generator
+) -> HostArray:
+    """Choose whole groups at random so that about a share of the rows of every class is in them.
+
+    Parameters
+    ----------
+    codes, groups : numpy.ndarray of int, shape (n,)
+        Class and group of each row.
+    share : float
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    chosen : numpy.ndarray of bool, shape (groups,)
+        At least one group, never all. No class is left without a row outside, where that is possible.
+    """
+    counts = class_counts(codes, groups)
+    if counts.shape[0] < 2:
+        raise ValueError(
+            "groups has one group only, which cannot be on both sides: pass at least 2 groups, or None."
+        )
+    shares = counts / counts.sum(axis=0)
+    chosen = np.zeros(counts.shape[0], dtype=bool)
+    taken = np.zeros(counts.shape[1])
+    order = rng.permutation(counts.shape[0])
+    for group in order:
+        after = taken + shares[group]
+        closer = ((after - share) ** 2).sum() < ((taken - share) ** 2).sum()
+        if closer and (after < 1 - 1e-9).all():
+            chosen[group], taken = True, after
+    if not chosen.any():
+        # Every group holds most of some class: the one that takes least of any.
+        chosen[order[np.argmin(shares[order].max(axis=1))]] = True
+    return chosen
+
+
+def draw_stratified(codes: HostArray, n_rows: int, rng: np.random.Generator) -> HostArray:
+    """Draw row numbers without repetition, each class in proportion, and at least once if there is room."""
+    sizes = np.bincount(codes)
+    quota = sizes * (n_rows / codes.size)
+    shares = np.floor(quota).astype(np.intp)
+    by_remainder = np.argsort(shares - quota, kind="stable")
+    shares[by_remainder[: n_rows - shares.sum()]] += 1
+    for empty in np.flatnonzero((shares == 0) & (sizes > 0)):
+        if shares.max() > 1:
+            shares[[shares.argmax(), empty]] += [-1, 1]
+    drawn = [rng.permutation(np.flatnonzero(codes == c))[:size] for c, size in enumerate(shares)]
+    return np.sort(np.concatenate(drawn))
