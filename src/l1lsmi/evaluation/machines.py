@@ -22,7 +22,9 @@ __all__ = ["EPSILON", "MAX_ITERATIONS", "is_classes", "predict"]
 
 #: Half the width of the tube in which regression errors cost nothing, in units of the target.
 EPSILON = 0.1
-#: Steps of the solver in one fit of two classes, or of a regression.
+#: Steps of the solver in one fit of two classes, or of a regression. Only the largest C ask for more, up
+#: to millions; twenty times as many steps left the smallest error of most grids as it was, moved the others
+#: by at most two rows in 400, or 0.3 %, either way, and took several times as long.
 MAX_ITERATIONS = 5_000
 #: What LIBSVM stops at, and the memory for kernel values in MB: its own and scikit-learn's defaults.
 RULES = {"tol": 1e-3, "cache_size": 200.0}

@@ -28,8 +28,8 @@ __all__ = ["C_VALUES", "SIGMA_FACTORS", "Choice", "Problem", "loss_of", "search"
 C_VALUES = tuple(10.0**power for power in range(-3, 5))
 #: Kernel widths, over the median distance between rows.
 SIGMA_FACTORS = (0.2, 0.5, 1.0, 2.0, 5.0)
-#: Dual coefficients below this share of C never met the bound on the way either, so that a larger C
-#: takes the solver along the same steps.
+#: A larger C gives the same solution where no dual coefficient is at the bound, and takes the solver along
+#: the same steps where none met it on the way. Those that end below this share of C were never seen to.
 FAR_BELOW = 0.5
 
 
