@@ -1,0 +1,89 @@
+"""The command line: ``python -m experiments run toys``."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+
+RESULTS = Path(__file__).parent / "results"
+INCOMPLETE = 3
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Do what the command line says; returns the exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        return options.do(options)
+    except (ValueError, RuntimeError) as error:
+        print(f"experiments: {error}", file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m experiments", description="The paper's experiments.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    run = commands.add_parser("run", help="run what is not finished of an experiment")
+    run.add_argument("config", help="toys, subsets, real, figure, or a .toml file")
+    run.add_argument("--out", type=Path, default=RESULTS, help="directory of the results")
+    run.add_argument("--trials", type=int, help="how many, if not as many as in the configuration")
+    run.add_argument("--jobs", type=int, default=2, help="processes (2)")
+    run.add_argument("--methods", nargs="+", metavar="NAME", help="these methods only")
+    run.add_argument("--datasets", nargs="+", metavar="NAME", help="these datasets only")
+    run.add_argument("--data", help="directory with the files of real datasets")
+    run.add_argument("--time-limit", type=float, metavar="SECONDS", help="begin no method after so long")
+    run.set_defaults(do=_run)
+    listing = commands.add_parser("list", help="methods, datasets and configurations")
+    listing.set_defaults(do=_list)
+    return parser
+
+
+def _run(options: argparse.Namespace) -> int:
+    from experiments.config import read_config
+    from experiments.run import run, summary
+
+    config = read_config(options.config).with_choices(options.trials, options.methods, options.datasets)
+    outcome = run(
+        config,
+        options.out,
+        jobs=options.jobs,
+        time_limit=options.time_limit,
+        data=options.data,
+        command=_command(options),
+    )
+    print("\n".join(summary(outcome)))
+    return INCOMPLETE if outcome.n_left else 0
+
+
+def _command(options: argparse.Namespace) -> str:
+    """The command as anyone could give it: directories of this machine are left out."""
+    words = ["python", "-m", "experiments", "run", options.config]
+    for name in ("trials", "jobs", "methods", "datasets", "time_limit"):
+        value = getattr(options, name)
+        if value is not None:
+            words += [
+                f"--{name.replace('_', '-')}",
+                *(map(str, value) if isinstance(value, list) else [str(value)]),
+            ]
+    return shlex.join(words)
+
+
+def _list(options: argparse.Namespace) -> int:
+    from experiments.config import config_names
+    from experiments.registry import all_methods, all_problems
+
+    print("configurations:", *config_names())
+    print("\nmethods")
+    for method in all_methods().values():
+        needs = f", needs {', '.join(method.needs)}" if method.needs else ""
+        print(f"  {method.name:<18}{method.label} ({method.kind}{needs})")
+    print("\ndatasets")
+    for problem in all_problems().values():
+        kind = f"{problem.n_classes} classes" if problem.n_classes else "regression"
+        print(f"  {problem.name:<18}{problem.n_features} features, {kind}, k = {problem.k}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,96 @@
+"""Configurations: what an experiment is made of."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from experiments.registry import all_methods, all_problems, pick
+
+FOLDER = Path(__file__).parent / "configs"
+
+
+@dataclass(frozen=True)
+class Config:
+    """What an experiment is made of.
+
+    Attributes
+    ----------
+    experiment : str
+        Names the files of its results.
+    protocols : tuple of str
+        "toy" (F-measure), "subset" (the measure of given sets), "paper", "held_out".
+    datasets, methods : tuple of str
+    trials : int
+    n_samples : int
+        Rows of a trial at most.
+    seed : int
+        All random numbers change with it.
+    several_k : bool
+        Whether several numbers of features are selected, or one.
+    """
+
+    experiment: str
+    protocols: tuple[str, ...]
+    datasets: tuple[str, ...]
+    methods: tuple[str, ...]
+    trials: int
+    n_samples: int = 400
+    seed: int = 0
+    several_k: bool = False
+
+    def fingerprint(self) -> dict[str, Any]:
+        """What must not change among the rows of one file; more trials, methods or datasets only add."""
+        return {
+            "experiment": self.experiment,
+            "protocols": list(self.protocols),
+            "n_samples": self.n_samples,
+            "seed": self.seed,
+            "several_k": self.several_k,
+        }
+
+    def with_choices(
+        self, trials: int | None = None, methods: list[str] | None = None, datasets: list[str] | None = None
+    ) -> Config:
+        """The same with what was asked for on the command line."""
+        chosen: dict[str, Any] = {}
+        if trials is not None:
+            if trials < 1:
+                raise ValueError(f"trials must be at least 1, and was {trials}.")
+            chosen["trials"] = trials
+        if methods:
+            chosen["methods"] = tuple(methods)
+        if datasets:
+            chosen["datasets"] = tuple(datasets)
+        return _checked(replace(self, **chosen))
+
+
+def config_names() -> list[str]:
+    """Names of the configurations at hand."""
+    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+def read_config(name: str) -> Config:
+    """Read a configuration by name, or a file of one's own by path."""
+    path = Path(name) if name.endswith(".toml") else FOLDER / f"{name}.toml"
+    if not path.is_file():
+        raise ValueError(
+            f"There is no configuration {name!r}: choose from {', '.join(config_names())}, or give a .toml file."
+        )
+    values = tomllib.loads(path.read_text(encoding="utf-8"))
+    if values.pop("rivals", False):
+        values["methods"] += [method.name for method in all_methods().values() if method.in_paper is None]
+    lists = {key: tuple(value) for key, value in values.items() if isinstance(value, list)}
+    try:
+        return _checked(Config(**{"experiment": path.stem, **values, **lists}))
+    except TypeError as error:  # a misspelt or missing key
+        raise ValueError(f"{path.name} is not a configuration: {error}.") from error
+
+
+def _checked(config: Config) -> Config:
+    pick(all_problems(), config.datasets, "dataset")
+    if config.protocols != ("subset",):
+        pick(all_methods(), config.methods, "method")
+    return config

@@ -1,0 +1,26 @@
+"""What the paper's method files share: the chosen columns of a fitted selector, the best first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def chosen(selector: Any, X: Any, y: Any) -> list[int]:
+    """Columns that a selector without an order of its own chooses."""
+    return selector.fit(X, y).get_support(indices=True).tolist()
+
+
+def by_score(selector: Any, X: Any, y: Any) -> list[int]:
+    """Columns that a ranking chooses, by falling score; of equal scores the first column."""
+    columns = np.array(chosen(selector, X, y))
+    return columns[np.argsort(-selector.scores_[columns], kind="stable")].tolist()
+
+
+def by_step(selector: Any, X: Any, y: Any) -> list[int]:
+    """Columns that a forward search chooses, in the order in which they were added."""
+    columns = chosen(selector, X, y)
+    added = [step.feature for step in selector.path_ if step.feature is not None]
+    # Constant columns are added last, where all others are in.
+    return [*added, *(column for column in columns if column not in added)]

@@ -1,0 +1,241 @@
+"""Run an experiment: what is not finished yet, in several processes, the longest first."""
+
+from __future__ import annotations
+
+import os
+import time
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from experiments import workers
+from experiments.config import Config
+from experiments.record import Record
+from experiments.registry import all_methods, all_problems
+from experiments.show import Show
+from experiments.store import Cell, Row, Store, cell_of, worst_status
+from experiments.unit import Evaluations, Unit
+
+KILLED = "WorkerKilled: the process that ran it died, perhaps for want of memory"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended.
+
+    Attributes
+    ----------
+    rows : list of dict
+        All results, old and new.
+    n_left : int
+        Cells that are not finished, of those that were asked for; those that failed are not among them.
+    n_run : int
+        Cells that were finished by this run.
+    """
+
+    rows: list[Row]
+    n_left: int
+    n_run: int
+
+
+@dataclass
+class _Session:
+    config: Config
+    store: Store
+    jobs: int
+    deadline: float
+    record: Record
+    stopping: workers.StopRequest
+    verbose: bool
+    tried: set[Cell] = field(default_factory=set)
+    n_run: int = 0
+
+
+def run(
+    config: Config,
+    out: Path,
+    *,
+    jobs: int = 2,
+    time_limit: float | None = None,
+    data: str | None = None,
+    command: str = "",
+    verbose: bool = True,
+) -> Outcome:
+    """Run whatever of an experiment is not finished yet.
+
+    Parameters
+    ----------
+    config : Config
+    out : Path
+        Directory of the results.
+    jobs : int
+        Processes.
+    time_limit : float or None
+        Seconds after which no further method is begun.
+    data : str or None
+        Directory with the files of real datasets.
+    command : str
+        What to note as the command.
+    verbose : bool
+        Whether to show progress.
+    """
+    if jobs < 1:
+        raise ValueError(f"jobs must be at least 1, and was {jobs}.")
+    if data is not None:
+        os.environ["L1LSMI_DATA"] = os.path.abspath(data)
+    store = Store(out, config.experiment)
+    with store.lock(), workers.StopRequest() as stopping:
+        workers.prepare()
+        rows = store.compact()
+        record = Record(store, config, command, jobs)
+        deadline = time.time() + (float("inf") if time_limit is None else time_limit)
+        session = _Session(config, store, jobs, deadline, record, stopping, verbose)
+        try:
+            _run_all(session, plan(config, rows))
+        finally:
+            rows = store.compact()
+        record.finish(rows)
+        n_left = sum(len(unit.methods) for unit in plan(config, rows, given_up=session.tried))
+        return Outcome(rows, n_left, session.n_run)
+
+
+def plan(config: Config, rows: list[Row], given_up: set[Cell] = frozenset()) -> list[Unit]:
+    """Units with the methods that are not finished, the longest first.
+
+    What failed is tried again, and so is what was skipped for a reason that no longer holds.
+    """
+    cells: dict[Cell, list[Row]] = {}
+    for row in rows:
+        cells.setdefault(cell_of(row), []).append(row)
+    problems = all_problems()
+    units = []
+    for trial in range(config.trials):
+        for dataset in sorted(config.datasets, key=lambda name: (-problems[name].cost, name)):
+            left = [
+                method
+                for method in config.methods
+                if (dataset, trial, method) not in given_up
+                and not _is_finished(cells.get((dataset, trial, method), []), config, dataset, method)
+            ]
+            if left:
+                units.append(Unit(config, dataset, trial, tuple(left), _known(cells, config, dataset, trial)))
+    return sorted(units, key=lambda unit: -_cost(unit))
+
+
+def _is_finished(rows: list[Row], config: Config, dataset: str, method: str) -> bool:
+    if not rows:
+        return False
+    status = worst_status(rows)
+    if status != "skipped":
+        return status == "done"
+    return all_methods()[method].reason_to_skip(all_problems()[dataset]) is not None
+
+
+def _known(cells: dict[Cell, list[Row]], config: Config, dataset: str, trial: int) -> Evaluations:
+    """Values of sets that finished methods of a trial selected."""
+    return {
+        (row["protocol"], tuple(sorted(row["selected"]))): {
+            name: row[name] for name in ("value", "redundancy", "C", "sigma_factor")
+        }
+        for method in config.methods
+        for row in cells.get((dataset, trial, method), [])
+        if row["status"] == "done"
+    }
+
+
+def _cost(unit: Unit) -> float:
+    return all_problems()[unit.dataset].cost * len(unit.methods)
+
+
+def _run_all(session: _Session, units: list[Unit]) -> None:
+    with Show(len(units), sum(map(_cost, units)), session.verbose) as show:
+        while units and _run_pool(session, units, session.jobs, show):
+            show.say("A process died; what it had in hand is tried once more, alone.")
+            for cell in _in_hand(session.store):
+                alone = [unit for unit in _left(session) if (unit.dataset, unit.trial) == cell[:2]]
+                if _run_pool(session, alone, 1, show):
+                    _give_up(session)
+            units = _left(session)
+        if session.stopping.requested:
+            show.say("Stopped. Nothing that was finished is lost.")
+
+
+def _run_pool(session: _Session, units: list[Unit], jobs: int, show: Show) -> bool:
+    """Run units in processes; returns whether one of the processes died."""
+    session.store.note(f"session of {jobs} processes, {len(units)} trials")
+    stop = workers.CONTEXT.Event()
+    executor = ProcessPoolExecutor(
+        min(jobs, max(len(units), 1)),
+        mp_context=workers.CONTEXT,
+        initializer=workers.begin,
+        initargs=(session.store, stop, session.deadline),
+    )
+    try:
+        futures = {executor.submit(workers.work, unit): unit for unit in units}
+        pending = set(futures)
+        while pending:
+            finished, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
+            for future in finished:
+                done = future.result()
+                session.n_run += len(done)
+                session.tried.update(done)
+                show.advance(_cost(futures[future]))
+            if session.stopping.requested and not stop.is_set():
+                stop.set()
+                show.say("Finishing what is in hand; interrupt again to drop it.")
+            session.record.keep_time()
+    except BrokenProcessPool:
+        return True
+    finally:
+        executor.shutdown(wait=True, cancel_futures=True)
+    return False
+
+
+def _left(session: _Session) -> list[Unit]:
+    return plan(session.config, session.store.rows(), given_up=session.tried)
+
+
+def _in_hand(store: Store) -> list[Cell]:
+    """Cells that the last session of processes began and did not finish, by the log."""
+    begun: dict[Cell, None] = {}
+    for line in store.log.read_text(encoding="utf-8").splitlines():
+        match line.split()[2:]:
+            case ["session", *_]:
+                begun = {}
+            case ["started", dataset, trial, method]:
+                begun[dataset, int(trial), method] = None
+            case ["finished", dataset, trial, method, _]:
+                begun.pop((dataset, int(trial), method), None)
+    return list(begun)
+
+
+def _give_up(session: _Session) -> None:
+    """Mark what killed its process twice as failed."""
+    for dataset, trial, method in _in_hand(session.store):
+        unit = Unit(session.config, dataset, trial, (method,), {})
+        session.store.write_part(workers.failed_rows(unit, method, KILLED))
+        session.tried.add((dataset, trial, method))
+
+
+def summary(outcome: Outcome) -> list[str]:
+    """What to say at the end, line by line."""
+    counts: dict[str, int] = {}
+    failures: dict[tuple[Any, ...], int] = {}
+    for row in outcome.rows:
+        counts[row["status"]] = counts.get(row["status"], 0) + 1
+        if row["status"] == "failed":
+            key = (row["dataset"], row["method"], row["reason"])
+            failures[key] = failures.get(key, 0) + 1
+    lines = [
+        f"{outcome.n_run} selections run; rows: " + ", ".join(f"{n} {s}" for s, n in sorted(counts.items()))
+    ]
+    lines += [
+        f"failed ({n} rows): {dataset}, {method}: {why}" for (dataset, method, why), n in failures.items()
+    ]
+    if failures:
+        lines.append("What failed is tried again by the next run of the same command.")
+    if outcome.n_left:
+        lines.append(f"{outcome.n_left} selections are left: the same command goes on from here.")
+    return lines
