@@ -4,14 +4,21 @@
 #   make test     set up .venv, then lint, types and all tests
 #   make bench    the speed and accuracy tables (minutes)
 #   make peers    answers and speed beside other packages, which it installs
+#   make paper-toys   the paper's two tables of artificial data at full size, from nothing (minutes)
+#   make paper        all of the paper's tables and its figure, and the page that shows them (hours; it can
+#                     be stopped and taken up again; JOBS=number of processes)
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # torch is tested where it is asked for, as .ci/run does: TORCH=torch==2.13.0 make test. It is not
 # installed unasked, because it can be gigabytes; without it those tests skip, saying so.
 TORCH ?=
+# Where results of the experiments go, apart from those that are kept in experiments/results.
+RESULTS ?= build/paper
+JOBS ?= 2
+EXPERIMENTS = $(BIN)/python -m experiments
 
-.PHONY: select test lint bench peers clean
+.PHONY: select test lint bench peers paper-toys paper clean
 
 select: $(VENV)/.installed
 	$(BIN)/python examples/select_features.py $(if $(DATA),--data $(DATA)) $(if $(K),-k $(K))
@@ -36,6 +43,22 @@ peers: $(VENV)/.tested
 	$(BIN)/python -m pip install --quiet --editable '.[peers]'
 	$(BIN)/python benchmarks/peers.py
 
+paper-toys: $(VENV)/.experiments
+	rm -rf $(RESULTS)/toys.* $(RESULTS)/subsets.*
+	$(EXPERIMENTS) run toys --out $(RESULTS) --jobs $(JOBS)
+	$(EXPERIMENTS) run subsets --out $(RESULTS) --jobs $(JOBS)
+	$(EXPERIMENTS) tables toys --out $(RESULTS)
+	$(EXPERIMENTS) tables subsets --out $(RESULTS)
+
+paper: $(VENV)/.experiments
+	$(EXPERIMENTS) run toys --out $(RESULTS) --jobs $(JOBS)
+	$(EXPERIMENTS) run subsets --out $(RESULTS) --jobs $(JOBS)
+	$(EXPERIMENTS) run real --out $(RESULTS) --jobs $(JOBS)
+	$(EXPERIMENTS) run figure --out $(RESULTS) --jobs $(JOBS)
+	$(EXPERIMENTS) tables --out $(RESULTS)
+	$(EXPERIMENTS) figures --out $(RESULTS) --to $(RESULTS)/figures
+	$(EXPERIMENTS) page --out $(RESULTS) --to $(RESULTS)/paper.md
+
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11")'
 	$(PYTHON) -m venv $(VENV)
@@ -46,6 +69,10 @@ $(VENV)/.installed: $(VENV)/bin/python pyproject.toml
 
 $(VENV)/.tested: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --editable '.[test,lint,progress]'
+	touch $@
+
+$(VENV)/.experiments: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --editable '.[experiments]'
 	touch $@
 
 $(VENV)/.torch: $(VENV)/.installed

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 RESULTS = Path(__file__).parent / "results"
+DOCS = Path(__file__).parent.parent / "docs"
+#: Exit status of a run that has something left to do.
 INCOMPLETE = 3
 
 
@@ -34,12 +36,27 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--data", help="directory with the files of real datasets")
     run.add_argument("--time-limit", type=float, metavar="SECONDS", help="begin no method after so long")
     run.set_defaults(do=_run)
+    tables = commands.add_parser("tables", help="print tables of stored results")
+    tables.add_argument("experiment", nargs="?", help="toys, subsets, real or figure; all if not given")
+    tables.add_argument("--out", type=Path, default=RESULTS, help="directory of the results")
+    tables.set_defaults(do=_tables)
+    figures = commands.add_parser("figures", help="draw figures of stored results")
+    figures.add_argument("--out", type=Path, default=RESULTS, help="directory of the results")
+    figures.add_argument("--to", type=Path, default=DOCS / "figures", help="directory of the figures")
+    figures.set_defaults(do=_figures)
+    page = commands.add_parser("page", help="write the page that shows stored results beside the paper's")
+    page.add_argument("--out", type=Path, default=RESULTS, help="directory of the results")
+    page.add_argument("--to", type=Path, default=DOCS / "paper.md", help="the page")
+    page.set_defaults(do=_page)
     listing = commands.add_parser("list", help="methods, datasets and configurations")
     listing.set_defaults(do=_list)
     return parser
 
 
 def _run(options: argparse.Namespace) -> int:
+    from experiments.processes import prepare
+
+    prepare()
     from experiments.config import read_config
     from experiments.run import run, summary
 
@@ -67,6 +84,43 @@ def _command(options: argparse.Namespace) -> str:
                 *(map(str, value) if isinstance(value, list) else [str(value)]),
             ]
     return shlex.join(words)
+
+
+def _tables(options: argparse.Namespace) -> int:
+    from experiments import tables
+
+    _gather(options.out)
+    tables.main(options.out, options.experiment)
+    return 0
+
+
+def _figures(options: argparse.Namespace) -> int:
+    from experiments import figures
+
+    _gather(options.out)
+    print(*figures.main(options.out, options.to), sep="\n")
+    return 0
+
+
+def _page(options: argparse.Namespace) -> int:
+    from experiments import page
+
+    _gather(options.out)
+    print(page.main(options.out, options.to))
+    return 0
+
+
+def _gather(directory: Path) -> None:
+    """Bring parts that a killed run left into the one file; those of a run that goes on are left to it."""
+    from experiments.store import InUseError, Store
+
+    for parts in sorted(directory.glob("*.parts")):
+        store = Store(directory, parts.stem)
+        try:
+            with store.lock():
+                store.compact()
+        except InUseError as error:
+            print(f"experiments: what is not gathered yet is left out. {error}", file=sys.stderr)
 
 
 def _list(options: argparse.Namespace) -> int:

@@ -30,6 +30,8 @@ class Config:
         All random numbers change with it.
     several_k : bool
         Whether several numbers of features are selected, or one.
+    paper_only : tuple of str
+        Methods that are run under the protocol "paper" alone.
     """
 
     experiment: str
@@ -40,6 +42,7 @@ class Config:
     n_samples: int = 400
     seed: int = 0
     several_k: bool = False
+    paper_only: tuple[str, ...] = ()
 
     def fingerprint(self) -> dict[str, Any]:
         """What must not change among the rows of one file; more trials, methods or datasets only add."""
@@ -50,6 +53,14 @@ class Config:
             "seed": self.seed,
             "several_k": self.several_k,
         }
+
+    def reason_to_skip(self, method: str, dataset: str, protocol: str) -> str | None:
+        """Why a method is not run on a dataset under a protocol, or None."""
+        if protocol == "subset":
+            return None
+        if method in self.paper_only and protocol != "paper":
+            return "run under the paper's protocol only, for its cost"
+        return all_methods()[method].reason_to_skip(all_problems()[dataset])
 
     def with_choices(
         self, trials: int | None = None, methods: list[str] | None = None, datasets: list[str] | None = None
@@ -77,7 +88,8 @@ def read_config(name: str) -> Config:
     path = Path(name) if name.endswith(".toml") else FOLDER / f"{name}.toml"
     if not path.is_file():
         raise ValueError(
-            f"There is no configuration {name!r}: choose from {', '.join(config_names())}, or give a .toml file."
+            f"There is no configuration {name!r}: choose from {', '.join(config_names())}, "
+            "or give the path of a .toml file."
         )
     values = tomllib.loads(path.read_text(encoding="utf-8"))
     if values.pop("rivals", False):

@@ -8,14 +8,13 @@ from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from experiments import workers
+from experiments import processes, workers
 from experiments.config import Config
 from experiments.record import Record
-from experiments.registry import all_methods, all_problems
+from experiments.registry import all_problems
 from experiments.show import Show
-from experiments.store import Cell, Row, Store, cell_of, worst_status
+from experiments.store import Cell, Row, Store, cell_of
 from experiments.unit import Evaluations, Unit
 
 KILLED = "WorkerKilled: the process that ran it died, perhaps for want of memory"
@@ -49,6 +48,7 @@ class _Session:
     record: Record
     stopping: workers.StopRequest
     verbose: bool
+    data: str | None
     tried: set[Cell] = field(default_factory=set)
     n_run: int = 0
 
@@ -83,15 +83,13 @@ def run(
     """
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, and was {jobs}.")
-    if data is not None:
-        os.environ["L1LSMI_DATA"] = os.path.abspath(data)
     store = Store(out, config.experiment)
     with store.lock(), workers.StopRequest() as stopping:
-        workers.prepare()
+        processes.prepare()
         rows = store.compact()
         record = Record(store, config, command, jobs)
         deadline = time.time() + (float("inf") if time_limit is None else time_limit)
-        session = _Session(config, store, jobs, deadline, record, stopping, verbose)
+        session = _Session(config, store, jobs, deadline, record, stopping, verbose, _data_directory(data))
         try:
             _run_all(session, plan(config, rows))
         finally:
@@ -99,6 +97,12 @@ def run(
         record.finish(rows)
         n_left = sum(len(unit.methods) for unit in plan(config, rows, given_up=session.tried))
         return Outcome(rows, n_left, session.n_run)
+
+
+def _data_directory(data: str | None) -> str | None:
+    """Where processes look for data; the fork server may be older than this process's environment."""
+    data = os.environ.get("L1LSMI_DATA") if data is None else data
+    return None if data is None else os.path.abspath(data)
 
 
 def plan(config: Config, rows: list[Row], given_up: set[Cell] = frozenset()) -> list[Unit]:
@@ -125,12 +129,11 @@ def plan(config: Config, rows: list[Row], given_up: set[Cell] = frozenset()) -> 
 
 
 def _is_finished(rows: list[Row], config: Config, dataset: str, method: str) -> bool:
-    if not rows:
-        return False
-    status = worst_status(rows)
-    if status != "skipped":
-        return status == "done"
-    return all_methods()[method].reason_to_skip(all_problems()[dataset]) is not None
+    return bool(rows) and all(
+        row["status"] == "done"
+        or (row["status"] == "skipped" and config.reason_to_skip(method, dataset, row["protocol"]))
+        for row in rows
+    )
 
 
 def _known(cells: dict[Cell, list[Row]], config: Config, dataset: str, trial: int) -> Evaluations:
@@ -165,12 +168,12 @@ def _run_all(session: _Session, units: list[Unit]) -> None:
 def _run_pool(session: _Session, units: list[Unit], jobs: int, show: Show) -> bool:
     """Run units in processes; returns whether one of the processes died."""
     session.store.note(f"session of {jobs} processes, {len(units)} trials")
-    stop = workers.CONTEXT.Event()
+    stop = processes.CONTEXT.Event()
     executor = ProcessPoolExecutor(
         min(jobs, max(len(units), 1)),
-        mp_context=workers.CONTEXT,
+        mp_context=processes.CONTEXT,
         initializer=workers.begin,
-        initargs=(session.store, stop, session.deadline),
+        initargs=(session.store, stop, session.deadline, session.data),
     )
     try:
         futures = {executor.submit(workers.work, unit): unit for unit in units}
@@ -222,17 +225,17 @@ def _give_up(session: _Session) -> None:
 def summary(outcome: Outcome) -> list[str]:
     """What to say at the end, line by line."""
     counts: dict[str, int] = {}
-    failures: dict[tuple[Any, ...], int] = {}
+    failures: dict[tuple[str, str], set[str]] = {}
     for row in outcome.rows:
         counts[row["status"]] = counts.get(row["status"], 0) + 1
         if row["status"] == "failed":
-            key = (row["dataset"], row["method"], row["reason"])
-            failures[key] = failures.get(key, 0) + 1
+            failures.setdefault((row["dataset"], row["reason"]), set()).add(row["method"])
     lines = [
         f"{outcome.n_run} selections run; rows: " + ", ".join(f"{n} {s}" for s, n in sorted(counts.items()))
     ]
     lines += [
-        f"failed ({n} rows): {dataset}, {method}: {why}" for (dataset, method, why), n in failures.items()
+        f"failed on {dataset}: {', '.join(sorted(methods))}: {reason}"
+        for (dataset, reason), methods in failures.items()
     ]
     if failures:
         lines.append("What failed is tried again by the next run of the same command.")

@@ -11,7 +11,7 @@ SECONDS_BETWEEN_LINES = 10.0
 
 
 class Show:
-    """Counts units and tells the time that is left, judged by the rough cost of what is done and what is not."""
+    """Counts units and tells the time that is left, by the rough cost of what is done and what is not."""
 
     def __init__(self, n_units: int, cost: float, verbose: bool = True) -> None:
         self._n_units, self._cost = n_units, max(cost, 1.0)

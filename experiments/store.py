@@ -1,7 +1,7 @@
 """Results as Parquet: a small part for every finished method of a trial, and one file of them all.
 
-A part appears under its name only when it is complete, so that a run that is killed loses what it had in hand and
-nothing else. Rows belong to a cell (dataset, trial, method), and a cell is never there twice.
+A part appears under its name only when it is complete, so that a run that is killed loses what it had in
+hand and nothing else. Rows belong to a cell (dataset, trial, method), and a cell is never there twice.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import pyarrow.parquet
 try:
     import fcntl
 except ImportError:  # Windows: nobody watches over two runs into one directory there
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None
 
 SCHEMA = pa.schema(
     [
@@ -65,8 +65,8 @@ class Store:
     directory : Path
         Made if it is not there.
     experiment : str
-        ``experiment.parquet`` holds the rows, ``experiment.json`` how they came about, ``experiment.parts`` what is
-        not yet in the one file, and ``experiment.log`` a line for every finished cell.
+        ``experiment.parquet`` holds the rows, ``experiment.json`` how they came about, ``experiment.parts``
+        what is not yet in the one file, and ``experiment.log`` a line for every finished cell.
     """
 
     def __init__(self, directory: Path, experiment: str) -> None:

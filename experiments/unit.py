@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,9 @@ from experiments.store import Row
 from l1lsmi.evaluation import f_measure, held_out_error, redundancy_rate, svm_error
 from l1lsmi.measures import SquaredMutualInformation
 
-#: Features of and-or, from 0, among which the paper compares all sets of four: the true ones and the noisy copies.
+#: Features of and-or, from 0, whose sets of four the paper compares: the true ones and the noisy copies.
 SUBSET_FEATURES = (0, 1, 2, 3, 7, 8, 9)
-MOST_WORDS = 300
+MOST_LETTERS = 300
 
 Evaluations = dict[tuple[str, tuple[int, ...]], dict[str, float | None]]
 
@@ -42,7 +43,7 @@ class Unit:
     methods : tuple of str
         Those that are not finished yet.
     known : dict
-        What finished methods of this trial say about sets: by protocol and set, values that are not worked out again.
+        Values of sets that finished methods of this trial selected, by protocol and set.
     """
 
     config: Config
@@ -84,30 +85,30 @@ class Desk:
         self._known = dict(unit.known)
         self._note = note
         self._sittings: list[Sitting] | None = None
+        self._no_rows: str | None = None
 
     def rows_of(self, name: str) -> list[Row]:
         """Run one method; the rows of its cell, failures as failures."""
-        try:
-            if self._sittings is None:
+        if self._sittings is None and self._no_rows is None:
+            try:
                 self._sittings = sittings_of(self.unit)
-        except Exception as error:  # no data, for instance: every method must say so
-            return self.failed_rows(name, self._reason(error))
+            except Exception as error:  # no data, for instance: every method must say so
+                self._no_rows = self._reason(error)
+        if self._no_rows is not None:
+            return self.failed_rows(name, self._no_rows)
         if self.unit.config.protocols == ("subset",):
             return self._subset_rows(name)
         return self._method_rows(all_methods()[name])
 
     def _method_rows(self, method: Method) -> list[Row]:
         assert self._sittings is not None
-        skipped = method.reason_to_skip(self.problem)
-        if skipped is not None:
-            return [
-                self._row(method.name, k, sitting, status="skipped", reason=skipped)
-                for sitting in self._sittings
-                for k in self._ks()
-            ]
         rows: list[Row] = []
         choices: dict[int, dict[int, Choice]] = {}  # by the rows selected on
         for sitting in self._sittings:
+            skipped = self.unit.config.reason_to_skip(method.name, self.unit.dataset, sitting.protocol)
+            if skipped is not None:
+                rows += [self._row(method.name, k, sitting, "skipped", skipped) for k in self._ks()]
+                continue
             first = id(sitting.train) not in choices
             if first:
                 choices[id(sitting.train)] = self._select(method, sitting.train)
@@ -227,7 +228,9 @@ class Desk:
     def _reason(self, error: Exception) -> str:
         self._note("".join(traceback.format_exception(error)).replace("\n", "\n    "))
         lines = str(error).strip().splitlines()
-        return f"{type(error).__name__}: {lines[0] if lines else 'no message'}"[:MOST_WORDS]
+        text = f"{type(error).__name__}: {lines[0] if lines else 'no message'}"
+        # Reasons are published, and a home directory is nobody's business.
+        return text.replace(str(Path.home()), "~")[:MOST_LETTERS]
 
 
 def metric_of(protocol: str, problem: Problem) -> str:
@@ -237,7 +240,7 @@ def metric_of(protocol: str, problem: Problem) -> str:
 
 
 def sittings_of(unit: Unit) -> list[Sitting]:
-    """Draw the rows of a trial for every protocol; protocols that select on the same rows hold the same object."""
+    """Draw the rows of a trial for every protocol; the same object where they select on the same rows."""
     config, problem = unit.config, all_problems()[unit.dataset]
     options = {
         "task": problem.task,

@@ -8,20 +8,14 @@ import signal
 import sys
 import threading
 import time
-from multiprocessing import forkserver
 from types import TracebackType
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
+from experiments.processes import ONE_THREAD
 from experiments.store import Cell, Row, Store
 from experiments.unit import Desk, Unit
-
-#: A fork server imports everything once; where there is none (Windows), every process does.
-START = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
-CONTEXT = multiprocessing.get_context(START)
-#: One thread per process: the trials are what is run side by side.
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 _state: dict[str, Any] = {}
 
@@ -57,21 +51,14 @@ class StopRequest:
         self.requested = True
 
 
-def prepare() -> None:
-    """Start the fork server early: it imports while this process does other things."""
-    for name in THREADS:
-        os.environ[name] = "1"
-    if START == "forkserver":
-        CONTEXT.set_forkserver_preload(["experiments.workers", "experiments.registry"])
-        forkserver.ensure_running()
-
-
-def begin(store: Store, stop: Any, deadline: float) -> None:
+def begin(store: Store, stop: Any, deadline: float, data: str | None) -> None:
     """First thing in a process."""
-    # Both come to every process of a terminal; the first process tells the others what to do.
+    # An interrupt comes to every process of a terminal; the first one tells the others what to do.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_follow_parent, daemon=True).start()
-    os.environ |= dict.fromkeys(THREADS, "1")
+    os.environ.update(ONE_THREAD)
+    if data is not None:
+        os.environ["L1LSMI_DATA"] = data
     _state.update(store=store, stop=stop, deadline=deadline, threads=threadpool_limits(1))
 
 

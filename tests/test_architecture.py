@@ -59,6 +59,11 @@ def test_every_room_is_known():
     assert {room(path) for path in FILES} <= set(ALLOWED)
 
 
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_package_knows_nothing_of_the_experiments(path):
+    assert not any(name.split(".")[0] in ("experiments", "benchmarks") for name in imports(path))
+
+
 def modules_after(statement):
     code = f"import sys; {statement}; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
