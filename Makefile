@@ -49,6 +49,7 @@ paper-toys: $(VENV)/.experiments
 	$(EXPERIMENTS) run subsets --out $(RESULTS) --jobs $(JOBS)
 	$(EXPERIMENTS) tables toys --out $(RESULTS)
 	$(EXPERIMENTS) tables subsets --out $(RESULTS)
+	$(EXPERIMENTS) page --out $(RESULTS) --to $(RESULTS)/paper.md
 
 paper: $(VENV)/.experiments
 	$(EXPERIMENTS) run toys --out $(RESULTS) --jobs $(JOBS)
@@ -56,7 +57,7 @@ paper: $(VENV)/.experiments
 	$(EXPERIMENTS) run real --out $(RESULTS) --jobs $(JOBS)
 	$(EXPERIMENTS) run figure --out $(RESULTS) --jobs $(JOBS)
 	$(EXPERIMENTS) tables --out $(RESULTS)
-	$(EXPERIMENTS) figures --out $(RESULTS) --to $(RESULTS)/figures
+	$(EXPERIMENTS) figures --out $(RESULTS) --to $(RESULTS)/images
 	$(EXPERIMENTS) page --out $(RESULTS) --to $(RESULTS)/paper.md
 
 $(VENV)/bin/python:

@@ -18,7 +18,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         return options.do(options)
-    except (ValueError, RuntimeError) as error:
+    except (ValueError, RuntimeError, OSError) as error:
         print(f"experiments: {error}", file=sys.stderr)
         return 2
 
@@ -42,7 +42,7 @@ def _parser() -> argparse.ArgumentParser:
     tables.set_defaults(do=_tables)
     figures = commands.add_parser("figures", help="draw figures of stored results")
     figures.add_argument("--out", type=Path, default=RESULTS, help="directory of the results")
-    figures.add_argument("--to", type=Path, default=DOCS / "figures", help="directory of the figures")
+    figures.add_argument("--to", type=Path, default=DOCS / "images", help="directory of the figures")
     figures.set_defaults(do=_figures)
     page = commands.add_parser("page", help="write the page that shows stored results beside the paper's")
     page.add_argument("--out", type=Path, default=RESULTS, help="directory of the results")

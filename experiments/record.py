@@ -7,12 +7,14 @@ import os
 import platform
 import subprocess
 import time
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
 from typing import Any
 
 from experiments.config import Config
+from experiments.registry import all_methods
 from experiments.store import Row, Store, replace_file
 
 PACKAGES = ("l1lsmi", "numpy", "scipy", "scikit-learn", "pyarrow")
@@ -28,21 +30,24 @@ class Record:
 
     def __init__(self, store: Store, config: Config, command: str, jobs: int) -> None:
         self.path = store.record
-        self._started = self._saved = time.monotonic()
         known = json.loads(self.path.read_text(encoding="utf-8")) if self.path.is_file() else {}
         _refuse_change(known.get("fingerprint"), config.fingerprint(), store)
+        self.content = {**known, "fingerprint": config.fingerprint()}
         self._session: dict[str, Any] = {
             "command": command,
             "started": _now(),
             "finished": None,
             "seconds": 0.0,
             "jobs": jobs,
-            "versions": versions(),
+            "versions": versions(_needs(config)),
             "machine": machine(),
             "commit": commit(),
         }
-        self.content = {**known, "fingerprint": config.fingerprint()}
-        self.content["sessions"] = [*known.get("sessions", []), self._session]
+
+    def begin(self) -> None:
+        """The session has something to do."""
+        self._started = time.monotonic()
+        self.content["sessions"] = [*self.content.get("sessions", []), self._session]
         self._save()
 
     def keep_time(self) -> None:
@@ -79,10 +84,12 @@ class Record:
         replace_file(self.path, (json.dumps(self.content, indent=2) + "\n").encode())
 
 
-def versions() -> dict[str, str]:
-    """Versions of what the numbers depend on."""
+def versions(modules: Iterable[str] = ()) -> dict[str, str]:
+    """Versions of what the numbers depend on, and of what further modules belong to."""
+    distributions = packages_distributions()
+    further = {name for module in modules for name in distributions.get(module, [])}
     found = {"python": platform.python_version()}
-    for package in PACKAGES:
+    for package in [*PACKAGES, *sorted(further - set(PACKAGES))]:
         try:
             found[package] = version(package)
         except PackageNotFoundError:  # a checkout that was not installed
@@ -119,6 +126,12 @@ def commit() -> str | None:
         return git("rev-parse", "HEAD") + ("+" if changed else "")
     except (OSError, subprocess.SubprocessError):
         return None
+
+
+def _needs(config: Config) -> set[str]:
+    """Modules that the methods of a run need beyond the package's own."""
+    known = all_methods()
+    return {module for name in config.methods if name in known for module in known[name].needs}
 
 
 def _refuse_change(known: dict[str, Any] | None, wanted: dict[str, Any], store: Store) -> None:

@@ -50,7 +50,6 @@ class _Session:
     verbose: bool
     data: str | None
     tried: set[Cell] = field(default_factory=set)
-    n_run: int = 0
 
 
 def run(
@@ -89,14 +88,19 @@ def run(
         rows = store.compact()
         record = Record(store, config, command, jobs)
         deadline = time.time() + (float("inf") if time_limit is None else time_limit)
+        units = plan(config, rows)
+        if not units:  # nothing to do: the files stay as they are
+            return Outcome(rows, 0, 0)
+        record.begin()
+        n_before = len(store.finished())
         session = _Session(config, store, jobs, deadline, record, stopping, verbose, _data_directory(data))
         try:
-            _run_all(session, plan(config, rows))
+            _run_all(session, units)
         finally:
             rows = store.compact()
         record.finish(rows)
         n_left = sum(len(unit.methods) for unit in plan(config, rows, given_up=session.tried))
-        return Outcome(rows, n_left, session.n_run)
+        return Outcome(rows, n_left, len(store.finished()) - n_before)
 
 
 def _data_directory(data: str | None) -> str | None:
@@ -149,18 +153,22 @@ def _known(cells: dict[Cell, list[Row]], config: Config, dataset: str, trial: in
 
 
 def _cost(unit: Unit) -> float:
-    return all_problems()[unit.dataset].cost * len(unit.methods)
+    # The root, because much of what a trial takes does not grow with the number of columns or classes.
+    return all_problems()[unit.dataset].cost ** 0.5 * len(unit.methods)
 
 
 def _run_all(session: _Session, units: list[Unit]) -> None:
     with Show(len(units), sum(map(_cost, units)), session.verbose) as show:
         while units and _run_pool(session, units, session.jobs, show):
-            show.say("A process died; what it had in hand is tried once more, alone.")
-            for cell in _in_hand(session.store):
-                alone = [unit for unit in _left(session) if (unit.dataset, unit.trial) == cell[:2]]
-                if _run_pool(session, alone, 1, show):
-                    _give_up(session)
-            units = _left(session)
+            if session.stopping.requested:
+                break
+            show.say("A process died; what was in hand is tried once more, each by itself.")
+            for dataset, trial, method in session.store.in_hand():
+                alone = Unit(session.config, dataset, trial, (method,), {})
+                if _run_pool(session, [alone], 1, Show(1, 1.0, verbose=False)):
+                    session.store.write_part(workers.failed_rows(alone, method, KILLED))
+                    session.tried.add((dataset, trial, method))
+            units = plan(session.config, session.store.rows(), given_up=session.tried)
         if session.stopping.requested:
             show.say("Stopped. Nothing that was finished is lost.")
 
@@ -181,9 +189,7 @@ def _run_pool(session: _Session, units: list[Unit], jobs: int, show: Show) -> bo
         while pending:
             finished, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
             for future in finished:
-                done = future.result()
-                session.n_run += len(done)
-                session.tried.update(done)
+                session.tried.update(future.result())
                 show.advance(_cost(futures[future]))
             if session.stopping.requested and not stop.is_set():
                 stop.set()
@@ -194,32 +200,6 @@ def _run_pool(session: _Session, units: list[Unit], jobs: int, show: Show) -> bo
     finally:
         executor.shutdown(wait=True, cancel_futures=True)
     return False
-
-
-def _left(session: _Session) -> list[Unit]:
-    return plan(session.config, session.store.rows(), given_up=session.tried)
-
-
-def _in_hand(store: Store) -> list[Cell]:
-    """Cells that the last session of processes began and did not finish, by the log."""
-    begun: dict[Cell, None] = {}
-    for line in store.log.read_text(encoding="utf-8").splitlines():
-        match line.split()[2:]:
-            case ["session", *_]:
-                begun = {}
-            case ["started", dataset, trial, method]:
-                begun[dataset, int(trial), method] = None
-            case ["finished", dataset, trial, method, _]:
-                begun.pop((dataset, int(trial), method), None)
-    return list(begun)
-
-
-def _give_up(session: _Session) -> None:
-    """Mark what killed its process twice as failed."""
-    for dataset, trial, method in _in_hand(session.store):
-        unit = Unit(session.config, dataset, trial, (method,), {})
-        session.store.write_part(workers.failed_rows(unit, method, KILLED))
-        session.tried.add((dataset, trial, method))
 
 
 def summary(outcome: Outcome) -> list[str]:

@@ -124,6 +124,27 @@ class Store:
         finally:
             os.close(file)
 
+    def finished(self) -> list[Cell]:
+        """Cells that the log calls finished, in the order in which they were."""
+        return [_cell(words) for words in self._log_lines() if words[0] == "finished"]
+
+    def in_hand(self) -> list[Cell]:
+        """Cells that the last session of processes began and did not finish."""
+        begun: dict[Cell, None] = {}
+        for words in self._log_lines():
+            if words[0] == "session":
+                begun = {}
+            elif words[0] == "started":
+                begun[_cell(words)] = None
+            elif words[0] == "finished":
+                begun.pop(_cell(words), None)
+        return list(begun)
+
+    def _log_lines(self) -> Iterator[list[str]]:
+        """What every line of the log says, in words; lines of a traceback are indented."""
+        text = self.log.read_text(encoding="utf-8") if self.log.is_file() else ""
+        return (line.split()[2:] for line in text.splitlines() if line[:1].isdigit())
+
     def compact(self) -> list[Row]:
         """Move all parts into the one file; whoever calls it holds the lock."""
         for leftover in [
@@ -149,6 +170,10 @@ class Store:
 def cell_of(row: Row) -> Cell:
     """What is run as a whole, and kept as a whole."""
     return row["dataset"], row["trial"], row["method"]
+
+
+def _cell(words: list[str]) -> Cell:
+    return words[1], int(words[2]), words[3]
 
 
 def worst_status(rows: Iterable[Row]) -> str:
