@@ -7,7 +7,7 @@ import os
 import platform
 import subprocess
 import time
-from collections.abc import Iterable
+from collections.abc import Collection
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
@@ -84,9 +84,10 @@ class Record:
         replace_file(self.path, (json.dumps(self.content, indent=2) + "\n").encode())
 
 
-def versions(modules: Iterable[str] = ()) -> dict[str, str]:
+def versions(modules: Collection[str] = ()) -> dict[str, str]:
     """Versions of what the numbers depend on, and of what further modules belong to."""
-    distributions = packages_distributions()
+    # To look through all that is installed takes its time.
+    distributions = packages_distributions() if modules else {}
     further = {name for module in modules for name in distributions.get(module, [])}
     found = {"python": platform.python_version()}
     for package in [*PACKAGES, *sorted(further - set(PACKAGES))]:
