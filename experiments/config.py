@@ -92,8 +92,6 @@ def read_config(name: str) -> Config:
             "or give the path of a .toml file."
         )
     values = tomllib.loads(path.read_text(encoding="utf-8"))
-    if values.pop("rivals", False):
-        values["methods"] += [method.name for method in all_methods().values() if method.in_paper is None]
     lists = {key: tuple(value) for key, value in values.items() if isinstance(value, list)}
     try:
         return _checked(Config(**{"experiment": path.stem, **values, **lists}))

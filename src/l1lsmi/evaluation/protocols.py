@@ -110,6 +110,7 @@ def held_out_error(
     cv: int = 5,
     groups: Any = None,
     random_state: Any = 0,
+    chosen: SVMError | None = None,
 ) -> SVMError:
     """Error on rows never seen: the honest protocol.
 
@@ -130,6 +131,9 @@ def held_out_error(
     groups : array-like of shape (n,) or None, default=None
         Training rows with the same label share a fold.
     random_state : int, RandomState instance or None, default=0
+    chosen : SVMError or None, default=None
+        What `svm_error` said of the training rows, where it was asked already: its cell of the grid is
+        taken, and nothing is searched. The folds play no part then.
 
     Returns
     -------
@@ -149,13 +153,14 @@ def held_out_error(
     X, target = check_xy(X_train, required("y_train", y_train), task)
     problem, standardized = _problem(to_numpy(X), y_train, target, cv, groups, random_state)
     others, truth = check_test(X_test, y_test, X.shape[1], target)
-    choice = search(problem)
+    choice = chosen or search(problem)
     squares = _squared_distances(standardized(others), standardized(to_numpy(X)))
     factor = choice.sigma_factor
     kernels = problem.kernel(factor), problem.kernel(factor, squares)
     predicted, _ = predict(kernels[0], problem.y, kernels[1], choice.C)
     error = _error(loss_of(predicted, truth), truth)
-    return SVMError(error, choice.C, factor, choice.n_fits + 1, choice.n_skipped)
+    n_fits, n_skipped = (choice.n_fits, choice.n_skipped) if chosen is None else (0, 0)
+    return SVMError(error, choice.C, factor, n_fits + 1, n_skipped)
 
 
 def _problem(
