@@ -7,6 +7,17 @@ from typing import Any
 import numpy as np
 
 
+#: Above so many columns the paper leaves out its forward searches.
+MOST_FORWARD_COLUMNS = 200
+
+
+def too_wide(problem: Any) -> str | None:
+    """Why a forward search is not run on a dataset, or None."""
+    if problem.n_features <= MOST_FORWARD_COLUMNS:
+        return None
+    return f"left out for its cost, as in the paper, where there are more than {MOST_FORWARD_COLUMNS} columns"
+
+
 def chosen(selector: Any, X: Any, y: Any) -> list[int]:
     """Columns that a selector without an order of its own chooses."""
     return selector.fit(X, y).get_support(indices=True).tolist()

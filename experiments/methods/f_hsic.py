@@ -1,7 +1,7 @@
 """Forward search with HSIC."""
 
 from experiments.method import Method
-from experiments.methods._fitted import by_step
+from experiments.methods._fitted import by_step, too_wide
 from l1lsmi import FeatureSelector
 from l1lsmi.measures import HSIC
 from l1lsmi.strategies import Forward
@@ -12,4 +12,6 @@ def select(X, y, k, task, seed):
     return by_step(FeatureSelector(HSIC(task=task), Forward(), k), X, y)
 
 
-METHOD = Method(name="f_hsic", label="F-HSIC", kind="filter", select=select, in_paper="F-HSIC", nested=True)
+METHOD = Method(
+    name="f_hsic", label="F-HSIC", kind="filter", select=select, in_paper="F-HSIC", nested=True, skip=too_wide
+)

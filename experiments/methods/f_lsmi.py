@@ -1,7 +1,7 @@
 """Forward search with squared-loss mutual information."""
 
 from experiments.method import Method
-from experiments.methods._fitted import by_step
+from experiments.methods._fitted import by_step, too_wide
 from l1lsmi import FeatureSelector
 from l1lsmi.measures import SquaredMutualInformation
 from l1lsmi.strategies import Forward
@@ -13,4 +13,6 @@ def select(X, y, k, task, seed):
     return by_step(FeatureSelector(measure, Forward(), k), X, y)
 
 
-METHOD = Method(name="f_lsmi", label="F-LSMI", kind="filter", select=select, in_paper="F-LSMI", nested=True)
+METHOD = Method(
+    name="f_lsmi", label="F-LSMI", kind="filter", select=select, in_paper="F-LSMI", nested=True, skip=too_wide
+)
