@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-
 #: Above so many columns the paper leaves out its forward searches.
 MOST_FORWARD_COLUMNS = 200
 

@@ -168,8 +168,7 @@ class DensityRatioProblem(MeasureProblem):
         """Judge ``i`` of sets of features."""
         if self._juror_class is None:
             return self.draw(0, i)
-        # The first judge hears many sets, the next ones fewer and with more care.
-        return self._juror_class(self.table, self.target, self.n_basis * 2**i, self.rng(3, i))
+        return self._juror_class(self.table, self.target, self.n_basis, self.rng(3, i))
 
     @contextmanager
     def _common_draw(self) -> Iterator[DensityRatioDraw]:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from l1lsmi.measures._density_ratio import DensityRatioMeasure
 from l1lsmi.numerics.density_ratio import DensityRatioDraw
 from l1lsmi.numerics.least_squares_ratio import LeastSquaresDraw
-from l1lsmi.numerics.leave_one_out import LeaveOneOut
+from l1lsmi.numerics.leave_one_out import Juror
 from l1lsmi.numerics.model import Grid
 from l1lsmi.numerics.target import Target
 
@@ -113,7 +113,7 @@ class SquaredMutualInformation(DensityRatioMeasure):
         return LeastSquaresDraw
 
     def _juror_class(self) -> Any:
-        return LeaveOneOut
+        return Juror
 
     def _best_cv_score(self, target: Target) -> float:
-        return LeaveOneOut.best_cv_score
+        return Juror.best_cv_score

@@ -28,7 +28,7 @@ from l1lsmi.numerics.sampling import spread_centers
 from l1lsmi.numerics.target import Target, median_positive
 from l1lsmi.rows import FoldedRows, Table
 
-__all__ = ["LeaveOneOut", "target_functions"]
+__all__ = ["Juror", "LeaveOneOut", "target_functions"]
 
 #: Kernel widths, as factors of the median distance in a set of features.
 WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -91,9 +91,6 @@ class LeaveOneOut:
     rng : numpy.random.Generator
     """
 
-    #: No set can have a lower score.
-    best_cv_score = 0.0
-
     def __init__(self, table: Table, target: Target, n_basis: int, rng: np.random.Generator) -> None:
         order = target.codes if target.values is None else target.values
         centers = spread_centers(order, n_basis, rng)
@@ -114,22 +111,34 @@ class LeaveOneOut:
     # -- scores ----------------------------------------------------------------------------
 
     def judge(self, columns: HostArray) -> Judgement:
-        """Score of a set of features, all with weight 1, at its best width and regularization."""
+        """Score of a set of features, all with weight 1, at its best width and regularization.
+
+        From the median distance the width goes to either side for as long as the score falls.
+        """
         weights = np.ones(columns.size)
         median = np.sqrt(2 * median_positive(self.rows.center_half_distances(weights, columns)))
         exponents = self.rows.exponents(weights, columns)
-        return min(
-            (self._judge_width(exponents, width * float(median)) for width in WIDTHS),
-            key=lambda judgement: judgement.cv_score,
-        )
+        found: dict[int, Judgement] = {}
+
+        def score(i: int) -> float:
+            if i not in found:
+                found[i] = self._judge_width(exponents, WIDTHS[i] * float(median))
+            return found[i].cv_score
+
+        best = len(WIDTHS) // 2
+        while True:
+            around = [i for i in (best, best - 1, best + 1) if 0 <= i < len(WIDTHS)]
+            if min(around, key=score) == best:
+                return found[best]
+            best = min(around, key=score)
 
     def _judge_width(self, exponents: list[Array], sigma: float) -> Judgement:
         xp = namespace(exponents[0])
         kernels = [exp_in_place(e * sigma**-2) for e in exponents]
         sums = self._sum(kernels)
         # Coordinates in which the kernels among the centres are 1 and the Gram matrix is diagonal.
-        size, vectors = xp.linalg.eigh(sums.among)
-        white = vectors / xp.sqrt(clip_below(size, RIDGE))
+        ridge = RIDGE * like(np.eye(sums.among.shape[0]), sums.among)
+        white = xp.matrix_transpose(xp.linalg.inv(xp.linalg.cholesky(sums.among + ridge)))
         size, vectors = xp.linalg.eigh(xp.matrix_transpose(white) @ sums.gram @ white)
         turn = white @ vectors
         joint = xp.matrix_transpose(turn) @ sums.joint
@@ -248,6 +257,28 @@ class LeaveOneOut:
         ]
         hopeless = MARGIN * self._score(kernels, model.regularization)
         yield from sorted((s for s in scores if scores[s] < hopeless), key=lambda s: scores[s])
+
+
+class Juror:
+    """Looks around with some kernels and judges with twice as many.
+
+    Parameters
+    ----------
+    table : Table
+    target : Target
+    n_basis : int
+    rng : numpy.random.Generator
+    """
+
+    #: No set can have a lower score.
+    best_cv_score = 0.0
+
+    def __init__(self, table: Table, target: Target, n_basis: int, rng: np.random.Generator) -> None:
+        self._quick = LeaveOneOut(table, target, n_basis, rng)
+        self._careful = LeaveOneOut(table, target, 2 * n_basis, rng)
+        self.judge = self._careful.judge
+        self.set_slopes = self._quick.set_slopes
+        self.neighbours = self._quick.neighbours
 
 
 def clip_below(x: Array, least: float) -> Array:

@@ -1,12 +1,12 @@
-"""A descending, warm-started path, judged by cross-validation.
+"""A descending, warm-started path, judged by rows left out.
 
 Each restart begins with all features and a narrow kernel: wide kernels see every feature on its
 own, narrow ones see all interactions at once. It climbs on the cross-validation score itself,
 whose gradient costs no more than that of the estimate, then lets the radius shrink until the
 weakest features reach zero, and goes on from there. No width has to be searched: weights and width
 enter the kernel as one, so that the weights stay on their ball and the width follows. The sets that
-the restarts end with are judged on common draws of folds and centres, and the best is refined by
-one-for-one swaps.
+the restarts end with are judged on common ground, by how well they predict rows left out where the
+measure has a judge for that, and the best ones are refined by one-for-one swaps.
 """
 
 from __future__ import annotations

@@ -51,14 +51,16 @@ class L1Weighting(Strategy):
         "path": share of the features that is left when the radius shrinks; less of many features.
     narrowness : sequence of float, default=(8, 4, 16, 2)
         "path": squared median distance over squared kernel width where restarts begin, in turn.
-    n_judges : int, default=2
-        "path": draws of folds and centres that sets are compared on.
+    n_judges : int, default=1
+        "path": draws of kernel centres that sets are compared on.
     agreement : int, default=2
         "path": restarts that must end with the best set for the search to stop.
     swap_width : int, default=3
-        "path": how many features on either side are considered for a swap.
+        "path": how many features may leave in a swap; up to four times as many may enter.
     max_swaps : int, default=50
-        "path": swaps at most.
+        "path": swaps at most, from each set that is refined.
+    n_refined : int, default=3
+        "path": how many of the sets that restarts end with are refined by swaps.
     step_size : float, default=1.0
         "paper": step t is the gradient times this over the square root of t.
     tolerance : float, default=1e-5
@@ -127,7 +129,7 @@ class L1Weighting(Strategy):
         relative_step_size: float = 0.15,
         keep: float = 0.85,
         narrowness: Sequence[float] = (8.0, 4.0, 16.0, 2.0),
-        n_judges: int = 2,
+        n_judges: int = 1,
         agreement: int = 2,
         swap_width: int = 3,
         max_swaps: int = 50,
