@@ -55,6 +55,7 @@ paper: $(VENV)/.experiments
 	$(EXPERIMENTS) run toys --out $(RESULTS) --jobs $(JOBS)
 	$(EXPERIMENTS) run subsets --out $(RESULTS) --jobs $(JOBS)
 	$(EXPERIMENTS) run real --out $(RESULTS) --jobs $(JOBS)
+	$(EXPERIMENTS) run rivals --out $(RESULTS) --jobs $(JOBS)
 	$(EXPERIMENTS) run figure --out $(RESULTS) --jobs $(JOBS)
 	$(EXPERIMENTS) tables --out $(RESULTS)
 	$(EXPERIMENTS) figures --out $(RESULTS) --to $(RESULTS)/images

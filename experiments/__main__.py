@@ -27,7 +27,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m experiments", description="The paper's experiments.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     run = commands.add_parser("run", help="run what is not finished of an experiment")
-    run.add_argument("config", help="toys, subsets, real, figure, or a .toml file")
+    run.add_argument("config", help="toys, subsets, real, rivals, figure, or a .toml file")
     run.add_argument("--out", type=Path, default=RESULTS, help="directory of the results")
     run.add_argument("--trials", type=int, help="how many, if not as many as in the configuration")
     run.add_argument("--jobs", type=int, default=2, help="processes (2)")
@@ -37,7 +37,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--time-limit", type=float, metavar="SECONDS", help="begin no method after so long")
     run.set_defaults(do=_run)
     tables = commands.add_parser("tables", help="print tables of stored results")
-    tables.add_argument("experiment", nargs="?", help="toys, subsets, real or figure; all if not given")
+    tables.add_argument(
+        "experiment", nargs="?", help="toys, subsets, real, rivals or figure; all if not given"
+    )
     tables.add_argument("--out", type=Path, default=RESULTS, help="directory of the results")
     tables.set_defaults(do=_tables)
     figures = commands.add_parser("figures", help="draw figures of stored results")

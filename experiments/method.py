@@ -55,5 +55,5 @@ class Method:
         if reason is None:
             missing = [package for package in self.needs if find_spec(package) is None]
             if missing:
-                reason = f"needs {', '.join(missing)}: pip install -e '.[experiments]'"
+                reason = f"needs {', '.join(missing)}: pip install {' '.join(missing)}"
         return reason

@@ -12,11 +12,11 @@ from experiments import paper_numbers as paper
 from experiments import real_tables as real
 from experiments import tables
 from experiments.markdown import duration, escape
-from experiments.reading import method_info, read, read_record
+from experiments.reading import method_info, read, read_record, with_rivals
 from experiments.summary import NINE, OURS, OURS_AS_IN_PAPER, Errors
 
 TEMPLATE = Path(__file__).with_name("page_template.md")
-EXPERIMENTS = ("toys", "subsets", "real", "figure")
+EXPERIMENTS = ("toys", "subsets", "real", "rivals", "figure")
 # What the page tells of a run, and in which words.
 RECORD = {
     "command": "command",
@@ -56,7 +56,7 @@ def numbers(results_dir: Path) -> dict[str, str]:
     return {
         **_toys(rows["toys"]),
         **_subsets(rows["subsets"]),
-        **_real(rows["real"]),
+        **_real(rows["real"], rows["rivals"]),
         **_figure(rows["figure"]),
         "made_with": _made_with(results_dir),
         "paper_top_count": str(paper.TOP_COUNTS["l1-LSMI"]),
@@ -104,32 +104,38 @@ def _subsets(rows: list[dict[str, Any]]) -> dict[str, str]:
     return {"subset_table": table, "subset_trials": _trials(rows), "subset_lead": text}
 
 
-def _real(rows: list[dict[str, Any]]) -> dict[str, str]:
+def _real(rows: list[dict[str, Any]], rivals: list[dict[str, Any]]) -> dict[str, str]:
     found = {errors.protocol: errors for errors in real.protocols_of(rows)}
-    protocols = list(found.values())
-    absent = tables.missing("real")
-    texts = {"real_trials": _trials(rows), "real_cost": _cost(rows)}
+    wide = {errors.protocol: errors for errors in real.protocols_of(with_rivals(rows, rivals))}
+    protocols, few = list(found.values()), list(wide.values())
+    absent, slow = tables.missing("real"), sorted({row["method"] for row in rivals})
+    texts = {"real_trials": _trials(rows), "slow_trials": _trials(rivals), "real_cost": _cost(rows)}
+    texts["slow_cost"] = _cost(rivals)
     for name in ("paper", "held_out"):
         errors = found.get(name)
         texts[f"paper_methods_{name}"] = real.paper_methods_table(errors) if errors else absent
         texts[f"rivals_{name}"] = real.rivals_table(errors) if errors else absent
-        texts[f"wrappers_{name}"] = real.wrappers_table(errors) if errors else absent
+        texts[f"slow_{name}"] = (
+            real.slow_table(wide[name], slow) if name in wide else tables.missing("rivals")
+        )
     for name, make in {
-        "top_counts": real.top_counts_table,
         "ranks": real.ranks_table,
         "duels": real.duels_table,
         "losses": real.losses_table,
-        "redundancy": real.redundancy_table,
     }.items():
+        texts[name] = make(protocols, few) if protocols else absent
+    for name, make in {"top_counts": real.top_counts_table, "redundancy": real.redundancy_table}.items():
         texts[name] = make(protocols) if protocols else absent
     errors = found.get("paper")
     texts["within_table"] = real.within_table(errors) if errors else absent
     texts |= dict.fromkeys(("seconds_paper_methods", "seconds_rivals"), absent)
     if errors:
         shown = [name for name in (*NINE, OURS_AS_IN_PAPER) if name in errors.methods]
-        rivals = [name for name in errors.methods if name not in shown]
         texts["seconds_paper_methods"] = real.seconds_table(errors, shown)
-        texts["seconds_rivals"] = real.seconds_table(errors, rivals)
+        texts["seconds_rivals"] = real.seconds_table(errors, [m for m in errors.methods if m not in shown])
+    texts["seconds_slow"] = (
+        real.seconds_table(wide["paper"], slow) if "paper" in wide else tables.missing("rivals")
+    )
     figures = {
         "critical_difference_figure": (
             "critical_difference",
@@ -178,7 +184,7 @@ def _cost(rows: list[dict[str, Any]]) -> str:
     done = len({row["trial"] for row in rows})
     return (
         f"By these seconds, selections and evaluations of {done} trials take "
-        f"{duration(real.cost(rows, done))} on {real.CORES} cores, both protocols and all rivals together; "
+        f"{duration(real.cost(rows, done))} on {real.CORES} cores, all methods and both protocols together; "
         f"{paper.TRIALS} trials would take {duration(real.cost(rows, paper.TRIALS))}."
     )
 

@@ -38,6 +38,12 @@ def read_record(results_dir: Path, experiment: str) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
+def with_rivals(real: list[dict[str, Any]], rivals: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rivals that were run on few trials, beside all other methods on these trials alone."""
+    trials = {row["trial"] for row in rivals}
+    return [row for row in real if row["trial"] in trials] + rivals
+
+
 def _key(row: dict[str, Any]) -> tuple[Any, ...]:
     # In the table of subsets the subset is part of the key: there it is asked, not answered.
     asked = tuple(row["selected"] or ()) if row["protocol"] == "subset" else ()

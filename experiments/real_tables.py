@@ -50,9 +50,10 @@ def rivals_table(errors: Errors) -> str:
     return _plain_table(errors, methods, errors.independent)
 
 
-def wrappers_table(errors: Errors) -> str:
-    """Default L1LSMI beside methods that ask a support vector machine, the judge, while they select."""
-    return _plain_table(errors, [OURS, *errors.wrappers], errors.methods)
+def slow_table(errors: Errors, slow: Sequence[str]) -> str:
+    """Default L1LSMI beside rivals that take long, and wrappers: those ask the judge while they select."""
+    methods = in_order({*slow, *errors.wrappers})
+    return _plain_table(errors, [OURS, *methods], errors.methods)
 
 
 def _plain_table(errors: Errors, methods: Sequence[str], among: Sequence[str]) -> str:
@@ -84,6 +85,8 @@ def top_counts_table(protocols: Sequence[Errors]) -> str:
             "all but wrappers": errors.independent,
             "all": errors.methods,
         }
+        if not errors.wrappers:
+            del fields["all"]
         if not errors.able([OURS_AS_IN_PAPER]):
             del fields["with Algorithm 1 for ours"]
         for field, methods in fields.items():
@@ -97,10 +100,11 @@ def top_counts_table(protocols: Sequence[Errors]) -> str:
     return table(["method", f"paper, of {len(paper.REAL)}", *columns], lines)
 
 
-def rankings(protocols: Sequence[Errors]) -> list[tuple[str, Ranks]]:
+def rankings(protocols: Sequence[Errors], wide: Sequence[Errors] = ()) -> list[tuple[str, Ranks]]:
     """Rankings of predictor-independent methods: over all complete datasets, and over those that all can do.
 
-    The first leaves out methods with gaps; the second has them, at the cost of datasets.
+    The first leaves out methods with gaps; the second has them, at the cost of datasets. ``wide`` are the
+    errors of few trials that slow rivals have too.
     """
     found = []
     for errors in protocols:
@@ -113,12 +117,17 @@ def rankings(protocols: Sequence[Errors]) -> list[tuple[str, Ranks]]:
             common = errors.ranks(able, errors.common(able))
             if common:
                 found.append((f"{title}, {common.n_datasets} common datasets", common))
+    for errors in wide:
+        ranks = errors.ranks(errors.independent)
+        if ranks:
+            title = f"{PROTOCOL_LABELS[errors.protocol]}, {ranks.n_datasets} datasets"
+            found.append((f"{title}, first {errors.trials} trials", ranks))
     return found
 
 
-def ranks_table(protocols: Sequence[Errors]) -> str:
+def ranks_table(protocols: Sequence[Errors], wide: Sequence[Errors] = ()) -> str:
     """Mean ranks of the predictor-independent methods, one column for each ranking."""
-    found = rankings(protocols)
+    found = rankings(protocols, wide)
     if not found:
         return "Too few methods or datasets to rank."
     order = list(dict.fromkeys(name for _, ranks in found for name in ranks.methods))
@@ -140,13 +149,15 @@ def ranks_table(protocols: Sequence[Errors]) -> str:
     )
 
 
-def duels_table(protocols: Sequence[Errors]) -> str:
+def duels_table(protocols: Sequence[Errors], wide: Sequence[Errors] = ()) -> str:
     """Default L1LSMI against every other method: datasets where it is better, tied, worse."""
-    methods = list(dict.fromkeys(name for errors in protocols for name in errors.methods if name != OURS))
+    methods = {name: protocols for errors in protocols for name in errors.methods if name != OURS}
+    slow = [name for errors in wide for name in errors.methods if name not in {*methods, OURS}]
     lines = []
-    for name in methods:
-        line = [label(name), method_info(name).kind]
-        for errors in protocols:
+    for name, fields in {**methods, **dict.fromkeys(slow, wide)}.items():
+        few = f" (first {fields[0].trials} trials)" if name in slow else ""
+        line = [label(name) + few, method_info(name).kind]
+        for errors in fields:
             duel = errors.duel(name)
             line += map(str, duel) if duel else ["—", "—", "—"]
         lines.append(line)
@@ -177,22 +188,24 @@ def within_table(errors: Errors) -> str:
     return table(header, lines)
 
 
-def losses_table(protocols: Sequence[Errors]) -> str:
+def losses_table(protocols: Sequence[Errors], wide: Sequence[Errors] = ()) -> str:
     """Where default L1LSMI is neither best nor tied, and to what."""
     lines = []
-    for errors in protocols:
-        fields = {
+    seen: set[tuple[str, str, str]] = set()
+    for errors in (*protocols, *wide):
+        fields: dict[str, Sequence[str]] = {
             "the nine": NINE,
             "all but wrappers": errors.independent,
             "all": errors.methods,
         }
-        seen = set()
+        if errors in wide:
+            fields = {f"all, first {errors.trials} trials": errors.methods}
         for field, methods in fields.items():
             for loss in errors.losses(methods):
                 # A wider field is worth a line only where it has another winner.
-                if (loss.dataset, loss.winner) in seen:
+                if (errors.protocol, loss.dataset, loss.winner) in seen:
                     continue
-                seen.add((loss.dataset, loss.winner))
+                seen.add((errors.protocol, loss.dataset, loss.winner))
                 name = f"{escape(loss.dataset)}{', partial data' if loss.partial else ''}"
                 ours = f"{loss.own.mean:.3f}" if loss.own.done else show(loss.own, Notes())
                 p = "" if loss.p_value is None else p_value(loss.p_value)
@@ -248,7 +261,8 @@ def all_tables(rows: list[dict[str, Any]]) -> str:
         title = PROTOCOL_LABELS[errors.protocol].capitalize()
         parts += [f"### {title}: the paper's methods", paper_methods_table(errors)]
         parts += [f"### {title}: rivals of today", rivals_table(errors)]
-        parts += [f"### {title}: wrappers", wrappers_table(errors)]
+        if errors.wrappers:
+            parts += [f"### {title}: wrappers", slow_table(errors, [])]
         if errors.protocol == "paper":
             parts += ["### Algorithm 1 against the paper's column", within_table(errors)]
         parts += [f"### {title}: median seconds of a selection", seconds_table(errors, errors.methods)]

@@ -129,7 +129,8 @@ def plan(config: Config, rows: list[Row], given_up: set[Cell] = frozenset()) -> 
             ]
             if left:
                 units.append(Unit(config, dataset, trial, tuple(left), _known(cells, config, dataset, trial)))
-    return sorted(units, key=lambda unit: -_cost(unit))
+    # Trial by trial, so that what there is at any time can be shown; in a trial the longest first.
+    return sorted(units, key=lambda unit: (unit.trial, -_cost(unit)))
 
 
 def _is_finished(rows: list[Row], config: Config, dataset: str, method: str) -> bool:

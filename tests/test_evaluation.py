@@ -257,6 +257,9 @@ def test_held_out_error_uses_the_training_rows_alone():
     expected = np.sqrt(np.mean((machine.predict(z[test]) - y[test]) ** 2))
     assert found.error == pytest.approx(expected, rel=1e-3)
     assert found.n_fits == chosen.n_fits + 1
+    # A cell that was chosen already need not be searched for.
+    known = held_out_error(X[train], y[train], X[test], y[test], chosen=chosen)
+    assert (known.error, known.C, known.n_fits) == (found.error, found.C, 1)
     # The mean over rows one by one is the same: no test row influences another.
     one_by_one = [held_out_error(X[train], y[train], X[[i]], y[[i]]).error for i in test[:4]]
     together = held_out_error(X[train], y[train], X[test[:4]], y[test[:4]]).error

@@ -13,12 +13,12 @@ from scipy import stats
 
 from experiments import figures, page, real_tables, tables
 from experiments import paper_numbers as paper
-from experiments.reading import cells_of, read
+from experiments.reading import cells_of, read, with_rivals
 from experiments.summary import NINE, OURS, OURS_AS_IN_PAPER, Errors
 from tests.made_up_results import jitter, row, skipped, subset_rows, trials, write
 
 ROOT = Path(__file__).parents[1]
-N = 6
+N, FEW = 6, 3
 METHODS = (*NINE, OURS_AS_IN_PAPER, "hsic_lasso", "svm_forward")
 DATASETS = ("wine", "image", "segment", "german", "bcancer", "ctslices")
 MULTI_CLASS = ("wine", "segment")
@@ -57,6 +57,17 @@ def real_rows():
     return rows
 
 
+def rival_rows():
+    """A rival that was run on the first trials only; it is best on wine."""
+    rows = []
+    for protocol in ("paper", "held_out"):
+        for dataset in DATASETS:
+            about = {"protocol": protocol, "partial": dataset == "ctslices", "k": 4}
+            values = errors_of(dataset, OURS, protocol) + (-0.05 if dataset == "wine" else 0.05)
+            rows += trials(dataset, "boruta", values[:FEW], **about)
+    return rows
+
+
 def toy_rows():
     rows = []
     for toy, printed in paper.TOYS.items():
@@ -90,6 +101,7 @@ def results(tmp_path_factory):
         "sessions": ["x"],
     }
     write(directory, "real", real_rows(), record)
+    write(directory, "rivals", rival_rows())
     write(directory, "toys", toy_rows())
     write(directory, "subsets", subset_rows(N))
     write(directory, "figure", figure_rows())
@@ -239,6 +251,21 @@ def test_where_it_loses_and_to_what(protocols):
         lines["image"]["its error"] == f"{best.mean():.3f}" and lines["image"]["ours"] == f"{ours.mean():.3f}"
     )
     assert lines["image"]["p"] == ("< 0.001" if p < 0.001 else f"{p:.3f}")
+
+
+def test_slow_rivals_are_compared_on_the_trials_that_they_have(results, protocols):
+    wide = real_tables.protocols_of(with_rivals(read(results, "real"), read(results, "rivals")))
+    shown = parse(real_tables.slow_table(wide[0], ["boruta"]))
+    ours = errors_of("wine", OURS)[:FEW].mean()
+    assert shown["wine (C3, k = 4)"]["Boruta"].startswith(f"**{ours - 0.05:.3f}")
+    assert list(shown["wine (C3, k = 4)"])[-1] == "SVM forward"  # wrappers last
+    ranks = parse(real_tables.ranks_table(protocols, wide))
+    assert ranks["Boruta"]["paper protocol, 5 datasets"] == "—"
+    assert ranks["Boruta"]["paper protocol, 5 datasets, first 3 trials"] != "—"
+    duel = parse(real_tables.duels_table(protocols, wide))["Boruta (first 3 trials)"]
+    assert [duel[f"paper protocol: {word}"] for word in ("better", "tied", "worse")] == ["4", "0", "1"]
+    lines = [line for line in real_tables.losses_table(protocols, wide).splitlines() if "Boruta" in line]
+    assert len(lines) == 2 and all("all, first 3 trials" in line and "wine" in line for line in lines)
 
 
 def test_a_failure_of_our_method_is_a_loss():
