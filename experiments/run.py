@@ -110,7 +110,7 @@ def _data_directory(data: str | None) -> str | None:
 
 
 def plan(config: Config, rows: list[Row], given_up: set[Cell] = frozenset()) -> list[Unit]:
-    """Units with the methods that are not finished, the longest first.
+    """Units with the methods that are not finished, trial by trial.
 
     What failed is tried again, and so is what was skipped for a reason that no longer holds.
     """

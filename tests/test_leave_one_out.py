@@ -5,7 +5,14 @@ import pytest
 from scipy.stats import spearmanr
 
 from l1lsmi.numerics import leave_one_out
-from l1lsmi.numerics.leave_one_out import REGULARIZATIONS, RIDGE, WIDTHS, LeaveOneOut, target_functions
+from l1lsmi.numerics.leave_one_out import (
+    REGULARIZATIONS,
+    RIDGE,
+    WIDTHS,
+    LeaveOneOut,
+    _Kernels,
+    target_functions,
+)
 from l1lsmi.numerics.model import Model
 from l1lsmi.rows import Table
 from l1lsmi.validation import check_target
@@ -112,8 +119,7 @@ def test_slopes_match_finite_differences(task, library):
 
     def score(squares):
         exponents = judge.rows.exponents(squares / MODEL.sigma**2, candidates)
-        kernels = [library.exp(e) for e in exponents]
-        return judge._score(kernels, MODEL.regularization)
+        return judge._score(_Kernels(exponents, 1.0), MODEL.regularization)
 
     present = np.isin(candidates, COLUMNS).astype(float)
     for j in candidates:
@@ -159,13 +165,29 @@ def test_exchanges_come_in_the_order_of_their_scores(task):
 
     def score(columns):
         exponents = judge.rows.exponents(np.full(2, model.sigma**-2), np.array(columns))
-        return judge._score([np.exp(e) for e in exponents], model.regularization)
+        return judge._score(_Kernels(exponents, 1.0), model.regularization)
 
     scores = [score(columns) for columns in found]
     assert scores == sorted(scores)
     assert all(len(set(columns) & set(support)) == 1 for columns in found)
     everything = {tuple(sorted((i, j))) for i in support for j in range(6) if j not in support}
     assert min(everything, key=score) == found[0]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_some_rows_stand_for_all(task):
+    X, y = problem_data(task, n=203)
+    target = check_target(y, task)
+    some = LeaveOneOut(Table.of(X), target, 23, np.random.default_rng(3), most_rows=90)
+    assert some.n_rows == 90
+    rows = some.rows.blocks[0].rows.ravel()
+    assert len(set(rows.tolist())) == 90
+    values = target.codes if task == "classification" else target.values
+    # Every second row or so in the order of the target.
+    for quantile in (0.1, 0.3, 0.5, 0.8):
+        edge = np.quantile(values, quantile)
+        assert np.mean(values[rows] <= edge) == pytest.approx(np.mean(values <= edge), abs=0.03)
+    assert some.judge(COLUMNS).cv_score == pytest.approx(make_judge(task).judge(COLUMNS).cv_score, abs=0.2)
 
 
 def test_rows_that_repeat_and_a_perfect_set():

@@ -150,7 +150,7 @@ class FoldedRows:
     ----------
     table : Table
     fold_of_row : numpy.ndarray of shape (n,)
-        The fold of each row, 0 to ``n_folds - 1``.
+        The fold of each row, 0 to ``n_folds - 1``; -1 leaves a row out.
     n_folds : int
     centers : numpy.ndarray of shape (n_centers,)
         Rows that distances are measured to; -1 is a placeholder, far from every row.
@@ -177,7 +177,7 @@ class FoldedRows:
         self.table = table
         self.centers = centers
         self.max_columns = max_columns
-        self.fold_sizes = np.bincount(fold_of_row, minlength=n_folds)
+        self.fold_sizes = np.bincount(fold_of_row[fold_of_row >= 0], minlength=n_folds)
         self.blocks = _deal(fold_of_row, n_folds, max(1, (block_rows or BLOCK_ROWS) // n_folds))
         if append_centers:
             self.blocks.append(Block(centers[None, :]))

@@ -42,6 +42,8 @@ TARGET_WIDTH = 2.0
 N_FUNCTIONS = 8
 #: A model of its own is not expected to make the score of a neighbouring set better by more.
 MARGIN = 1.05
+#: Rows at most by which exchanges are proposed; they are judged by all.
+ROWS_TO_LOOK_AT = 2_000
 
 
 def target_functions(target: Target, rng: np.random.Generator) -> HostArray:
@@ -71,6 +73,24 @@ def _kernel_features(values: HostArray, width: float) -> HostArray:
     return np.asarray(features @ leading[:, ::-1][:, :N_FUNCTIONS])
 
 
+class _Kernels:
+    """Kernel values block by block, the last those among the centres.
+
+    Those of many blocks are worked out anew each time, which takes less memory than to keep them.
+    """
+
+    def __init__(self, exponents: list[Array], scale: float) -> None:
+        self._exponents, self._scale = exponents, scale
+        self._kept = [self._values(i) for i in range(len(exponents))] if len(exponents) <= 2 else None
+        self.n_blocks = len(exponents) - 1
+
+    def _values(self, i: int) -> Array:
+        return exp_in_place(self._exponents[i] * self._scale)
+
+    def __getitem__(self, i: int) -> Array:
+        return self._values(i) if self._kept is None else self._kept[i]
+
+
 class _Sums(NamedTuple):
     """What the rows contribute to a fit."""
 
@@ -89,14 +109,28 @@ class LeaveOneOut:
     n_basis : int
         Number of kernel centres, spread over the target's values.
     rng : numpy.random.Generator
+    most_rows : int or None
+        So many rows at most, spread over the target's values; None is all.
     """
 
-    def __init__(self, table: Table, target: Target, n_basis: int, rng: np.random.Generator) -> None:
+    def __init__(
+        self,
+        table: Table,
+        target: Target,
+        n_basis: int,
+        rng: np.random.Generator,
+        most_rows: int | None = None,
+    ) -> None:
         order = target.codes if target.values is None else target.values
+        fold_of_row = np.zeros(table.n_rows, dtype=np.intp)
+        if most_rows is not None and table.n_rows > most_rows:
+            fold_of_row -= 1
+            fold_of_row[spread_centers(order, most_rows, rng)] = 0
+        self.n_rows = int(np.count_nonzero(fold_of_row == 0))
         centers = spread_centers(order, n_basis, rng)
         self.rows = FoldedRows(
             table,
-            np.zeros(table.n_rows, dtype=np.intp),
+            fold_of_row,
             1,
             centers,
             max_columns=max(centers.size, 50),
@@ -134,7 +168,7 @@ class LeaveOneOut:
 
     def _judge_width(self, exponents: list[Array], sigma: float) -> Judgement:
         xp = namespace(exponents[0])
-        kernels = [exp_in_place(e * sigma**-2) for e in exponents]
+        kernels = _Kernels(exponents, sigma**-2)
         sums = self._sum(kernels)
         # Coordinates in which the kernels among the centres are 1 and the Gram matrix is diagonal.
         ridge = RIDGE * like(np.eye(sums.among.shape[0]), sums.among)
@@ -146,23 +180,24 @@ class LeaveOneOut:
         n_functions = joint.shape[1]
         fits = xp.reshape(shrink[:, :, None] * joint[:, None, :], (turn.shape[0], -1))
         losses = 0.0
-        for kernel, functions in zip(kernels[:-1], self._functions, strict=True):
-            turned = kernel @ turn
+        for i, functions in enumerate(self._functions):
+            turned = kernels[i] @ turn
             rest = clip_below(1.0 - (turned * turned) @ shrink, LEAST_REST)
             fitted = xp.reshape(turned @ fits, (turned.shape[0], -1, n_functions))
             residuals = functions[:, None, :] - fitted
             losses = losses + xp.sum(xp.sum(residuals * residuals, axis=2) / (rest * rest), axis=0)
-        scores = to_numpy(losses) / self.rows.table.n_rows
+        scores = to_numpy(losses) / self.n_rows
         i = int(np.argmin(scores))
         return Judgement(float(scores[i]), Model(sigma, REGULARIZATIONS[i]))
 
-    def _sum(self, kernels: list[Array]) -> _Sums:
+    def _sum(self, kernels: _Kernels) -> _Sums:
         gram: Any = 0.0
         joint: Any = 0.0
-        for kernel, functions in zip(kernels[:-1], self._functions, strict=True):
+        for i, functions in enumerate(self._functions):
+            kernel = kernels[i]
             turned = namespace(kernel).matrix_transpose(kernel)
             gram, joint = gram + turned @ kernel, joint + turned @ functions
-        return _Sums(gram, joint, kernels[-1])
+        return _Sums(gram, joint, kernels[kernels.n_blocks])
 
     # -- one model for many sets -----------------------------------------------------------
 
@@ -172,18 +207,19 @@ class LeaveOneOut:
         small = RIDGE * regularization + 1e-12 * float(xp.linalg.trace(sums.gram))
         return xp.linalg.inv(sums.gram + regularization * sums.among + small * eye)
 
-    def _score(self, kernels: list[Array], regularization: float) -> float:
+    def _score(self, kernels: _Kernels, regularization: float) -> float:
         """Score of given kernels at one regularization."""
-        xp = namespace(kernels[0])
         sums = self._sum(kernels)
+        xp = namespace(sums.gram)
         inverse = self._inverse(sums, regularization)
         coefficients = inverse @ sums.joint
         loss = 0.0
-        for kernel, functions in zip(kernels[:-1], self._functions, strict=True):
+        for i, functions in enumerate(self._functions):
+            kernel = kernels[i]
             rest = clip_below(1.0 - xp.sum((kernel @ inverse) * kernel, axis=1), LEAST_REST)
             residuals = (functions - kernel @ coefficients) / rest[:, None]
             loss += float(xp.sum(residuals * residuals))
-        return loss / self.rows.table.n_rows
+        return loss / self.n_rows
 
     def set_slopes(self, columns: HostArray, model: Model, candidates: HostArray) -> HostArray:
         r"""Slopes of minus the score in the squared weights of ``candidates``.
@@ -196,10 +232,9 @@ class LeaveOneOut:
         .. math:: dJ/dK = -2UB^T - 2rG^T + 2KGB^T + 2\,\mathrm{diag}(c)P - 2KQ, \quad
                   dJ/dK_c = \lambda(2GB^T - Q).
         """
-        exponents = self.rows.exponents(np.full(columns.size, model.sigma**-2), columns)
-        kernels = [exp_in_place(e * 1.0) for e in exponents]
-        xp = namespace(kernels[0])
+        kernels = _Kernels(self.rows.exponents(np.ones(columns.size), columns), model.sigma**-2)
         sums = self._sum(kernels)
+        xp = namespace(sums.gram)
         inverse = self._inverse(sums, model.regularization)
         coefficients = inverse @ sums.joint
 
@@ -213,7 +248,7 @@ class LeaveOneOut:
 
         adjoint: Any = 0.0
         spread: Any = 0.0
-        for i in range(len(kernels) - 1):
+        for i in range(kernels.n_blocks):
             projected, _, weighted, pull = parts(i)
             turned = xp.matrix_transpose(projected)
             adjoint, spread = adjoint + turned @ weighted, spread + turned @ (pull * projected)
@@ -221,12 +256,12 @@ class LeaveOneOut:
         turned_coefficients, turned_adjoint = xp.matrix_transpose(coefficients), xp.matrix_transpose(adjoint)
 
         def slope_of(i: int) -> Array:
-            if i == len(kernels) - 1:
-                return (outer - spread) * kernels[i] * (model.regularization / self.rows.table.n_rows)
+            if i == kernels.n_blocks:
+                return (outer - spread) * kernels[i] * (model.regularization / self.n_rows)
             projected, residuals, weighted, pull = parts(i)
             change = kernels[i] @ (outer - 2 * spread) + 2 * pull * projected
             change -= 2 * (weighted @ turned_coefficients + residuals @ turned_adjoint)
-            return change * kernels[i] / self.rows.table.n_rows
+            return change * kernels[i] / self.n_rows
 
         return self.rows.pull_back(slope_of, candidates) / model.sigma**2
 
@@ -249,18 +284,15 @@ class LeaveOneOut:
             others = np.array([j for j in support if j != i], dtype=np.intp)
             moved = self.rows.moved_exponents(others, enter, 1, scale)
             for j, exponents in zip(enter, moved, strict=True):
-                kernels = [exp_in_place(e) for e in exponents]
-                score = self._score(kernels, model.regularization)
+                score = self._score(_Kernels(exponents, 1.0), model.regularization)
                 scores[tuple(sorted((*others.tolist(), int(j))))] = score
-        kernels = [
-            exp_in_place(e * scale) for e in self.rows.exponents(np.ones(len(support)), np.array(support))
-        ]
-        hopeless = MARGIN * self._score(kernels, model.regularization)
+        present_exponents = self.rows.exponents(np.ones(len(support)), np.array(support))
+        hopeless = MARGIN * self._score(_Kernels(present_exponents, scale), model.regularization)
         yield from sorted((s for s in scores if scores[s] < hopeless), key=lambda s: scores[s])
 
 
 class Juror:
-    """Looks around with some kernels and judges with twice as many.
+    """Looks around with some kernels on some rows, and judges with twice as many kernels on all rows.
 
     Parameters
     ----------
@@ -274,7 +306,7 @@ class Juror:
     best_cv_score = 0.0
 
     def __init__(self, table: Table, target: Target, n_basis: int, rng: np.random.Generator) -> None:
-        self._quick = LeaveOneOut(table, target, n_basis, rng)
+        self._quick = LeaveOneOut(table, target, n_basis, rng, most_rows=ROWS_TO_LOOK_AT)
         self._careful = LeaveOneOut(table, target, 2 * n_basis, rng)
         self.judge = self._careful.judge
         self.set_slopes = self._quick.set_slopes
