@@ -227,6 +227,11 @@ class FoldedRows:
             self._exponents[i] = clip_in_place(self._exponents[i], 0.0)
         return self._exponents
 
+    def forget(self) -> None:
+        """Give back the memory of the last exponents and of the columns behind them."""
+        self._exponents = [None] * len(self.blocks)
+        self._held = None
+
     def moved_exponents(
         self, columns: HostArray, others: HostArray, sign: float, scale: float
     ) -> Iterator[list[Array]]:

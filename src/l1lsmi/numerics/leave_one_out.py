@@ -163,6 +163,7 @@ class LeaveOneOut:
         while True:
             around = [i for i in (best, best - 1, best + 1) if 0 <= i < len(WIDTHS)]
             if min(around, key=score) == best:
+                self.rows.forget()  # several judges and searches stand side by side
                 return found[best]
             best = min(around, key=score)
 
@@ -173,9 +174,11 @@ class LeaveOneOut:
         # Coordinates in which the kernels among the centres are 1 and the Gram matrix is diagonal.
         ridge = RIDGE * like(np.eye(sums.among.shape[0]), sums.among)
         white = xp.matrix_transpose(xp.linalg.inv(xp.linalg.cholesky(sums.among + ridge)))
-        size, vectors = xp.linalg.eigh(xp.matrix_transpose(white) @ sums.gram @ white)
-        turn = white @ vectors
+        del ridge
+        size, turn = xp.linalg.eigh(xp.matrix_transpose(white) @ sums.gram @ white)
+        turn = white @ turn
         joint = xp.matrix_transpose(turn) @ sums.joint
+        del white, sums
         shrink = 1.0 / (clip_below(size, 0.0)[:, None] + like(np.array(REGULARIZATIONS), turn))
         n_functions = joint.shape[1]
         fits = xp.reshape(shrink[:, :, None] * joint[:, None, :], (turn.shape[0], -1))
@@ -263,7 +266,9 @@ class LeaveOneOut:
             change -= 2 * (weighted @ turned_coefficients + residuals @ turned_adjoint)
             return change * kernels[i] / self.n_rows
 
-        return self.rows.pull_back(slope_of, candidates) / model.sigma**2
+        slopes = self.rows.pull_back(slope_of, candidates) / model.sigma**2
+        self.rows.forget()
+        return slopes
 
     def neighbours(
         self, support: tuple[int, ...], model: Model, candidates: HostArray, width: int
@@ -288,6 +293,7 @@ class LeaveOneOut:
                 scores[tuple(sorted((*others.tolist(), int(j))))] = score
         present_exponents = self.rows.exponents(np.ones(len(support)), np.array(support))
         hopeless = MARGIN * self._score(_Kernels(present_exponents, scale), model.regularization)
+        self.rows.forget()
         yield from sorted((s for s in scores if scores[s] < hopeless), key=lambda s: scores[s])
 
 
