@@ -17,7 +17,6 @@ fit is :math:`S = K A^{-1} K^T`. All regularizations :math:`\lambda` at one widt
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -272,7 +271,7 @@ class LeaveOneOut:
 
     def neighbours(
         self, support: tuple[int, ...], model: Model, candidates: HostArray, width: int
-    ) -> Iterator[tuple[int, ...]]:
+    ) -> list[tuple[int, ...]]:
         """Sets one exchange away, in the order of their scores under the model of ``support``.
 
         The slopes choose the ``width`` features that may leave and those, four times as many, that may
@@ -294,7 +293,7 @@ class LeaveOneOut:
         present_exponents = self.rows.exponents(np.ones(len(support)), np.array(support))
         hopeless = MARGIN * self._score(_Kernels(present_exponents, scale), model.regularization)
         self.rows.forget()
-        yield from sorted((s for s in scores if scores[s] < hopeless), key=lambda s: scores[s])
+        return sorted((s for s in scores if scores[s] < hopeless), key=lambda s: scores[s])
 
 
 class Juror:

@@ -53,10 +53,8 @@ class Jury:
     def neighbours(self, support: Set, candidates: Any, width: int) -> Iterator[Set]:
         """Sets one exchange away, the most promising first; a juror may know better than by slopes."""
         if hasattr(self.juror(), "neighbours"):
-            found: Iterator[Set] = self.juror().neighbours(
-                support, self.judge(support).model, candidates, width
-            )
-            return found
+            found = self.juror().neighbours(support, self.judge(support).model, candidates, width)
+            return iter(found)
         return promising_swaps(support, self.slopes(support, candidates), candidates, width)
 
 
