@@ -34,6 +34,12 @@ def test_pages_name_files_that_exist(path):
         assert (ROOT / "src" / "l1lsmi" / name).exists(), name
 
 
+def test_the_guide_to_judging():
+    names = run(ROOT / "docs" / "evaluation.md")
+    assert names["selected"].tolist() == [0, 1] and names["result"].error == 0.0
+    assert names["comparison"].best == 0 and names["comparison"].tied.tolist() == [True, False]
+
+
 def test_the_measure_of_the_guide():
     names = run(ROOT / "docs" / "add_a_measure.md")
     assert names["chosen"].tolist() == [1, 4]
