@@ -95,12 +95,17 @@ def test_settings_of_the_paper():
 
 
 def test_configurations_are_the_paper_s():
-    assert config_names() == ["figure", "real", "subsets", "toys"]
-    toys, real, figure = (read_config(name) for name in ("toys", "real", "figure"))
+    assert config_names() == ["figure", "real", "rivals", "subsets", "toys"]
+    toys, real, rivals, figure = (read_config(name) for name in ("toys", "real", "rivals", "figure"))
     assert (len(toys.methods), set(toys.datasets), toys.trials) == (11, set(TOYS), 50)
     assert set(datasets.names()) - set(real.datasets) == {"flaresolar"} and len(real.datasets) == 22
     assert real.protocols == ("paper", "held_out") and real.trials >= 20
-    assert {name for name, method in all_methods().items() if method.in_paper is None} <= set(real.methods)
+    # Every rival is in one of the two, on the same rows and folds.
+    assert {name for name, method in all_methods().items() if method.in_paper is None} <= {
+        *real.methods,
+        *rivals.methods,
+    }
+    assert (rivals.datasets, rivals.protocols, rivals.seed) == (real.datasets, real.protocols, real.seed)
     assert (len(figure.methods), len(figure.datasets), figure.trials) == (7, 14, 20)
 
 
