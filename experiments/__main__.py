@@ -50,6 +50,10 @@ def _parser() -> argparse.ArgumentParser:
     page.add_argument("--out", type=Path, default=RESULTS, help="directory of the results")
     page.add_argument("--to", type=Path, default=DOCS / "paper.md", help="the page")
     page.set_defaults(do=_page)
+    losses = commands.add_parser("losses", help="judge the sets of trials where another method is better")
+    losses.add_argument("--out", type=Path, default=RESULTS, help="directory of the results")
+    losses.add_argument("--data", help="directory with the files of real datasets")
+    losses.set_defaults(do=_losses)
     listing = commands.add_parser("list", help="methods, datasets and configurations")
     listing.set_defaults(do=_list)
     return parser
@@ -109,6 +113,17 @@ def _page(options: argparse.Namespace) -> int:
 
     _gather(options.out)
     print(page.main(options.out, options.to))
+    return 0
+
+
+def _losses(options: argparse.Namespace) -> int:
+    import os
+
+    if options.data is not None:
+        os.environ["L1LSMI_DATA"] = options.data
+    from experiments import losses
+
+    losses.main(options.out)
     return 0
 
 
