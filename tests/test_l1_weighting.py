@@ -309,3 +309,11 @@ def test_interruption_of_the_last_steps_still_answers(monkeypatch):
     with pytest.warns(UserWarning, match="interrupted"):
         selector = L1LSMI(2, random_state=0).fit(X, y)
     assert selector.get_support(indices=True).tolist() == [0, 1]
+
+
+def test_a_little_more_of_a_number_is_not_missed():
+    # The first column alone leaves less than a thousandth unexplained; the second explains the rest.
+    X = np.random.default_rng(0).normal(size=(300, 8))
+    y = X[:, 3] + 0.02 * X[:, 6]
+    selector = L1LSMI(2, random_state=0).fit(X, y)
+    assert selector.get_support(indices=True).tolist() == [3, 6]

@@ -116,4 +116,5 @@ class SquaredMutualInformation(DensityRatioMeasure):
         return Juror
 
     def _best_cv_score(self, target: Target) -> float:
-        return Juror.best_cv_score
+        # Of numbers a little more can always be explained.
+        return Juror.best_cv_score if target.is_classification else -math.inf
