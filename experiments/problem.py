@@ -52,7 +52,7 @@ def k_of_table(n_features: int) -> int:
 def ks_of_figure(n_features: int) -> tuple[int, ...]:
     """Numbers of features for the figure: the low range, in steps proportional to the number of all."""
     step = max(1, round(n_features / 20))
-    return tuple(step * i for i in range(1, 7) if step * i < n_features)
+    return tuple(step * i for i in range(1, 6) if step * i < n_features)
 
 
 @dataclass(frozen=True, kw_only=True)
