@@ -10,30 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-SCHEMA = pa.schema(
-    [
-        ("experiment", pa.string()),
-        ("dataset", pa.string()),
-        ("trial", pa.int32()),
-        ("method", pa.string()),
-        ("protocol", pa.string()),
-        ("k", pa.int32()),
-        ("status", pa.string()),
-        ("reason", pa.string()),
-        ("metric", pa.string()),
-        ("value", pa.float64()),
-        ("selected", pa.list_(pa.int32())),
-        ("redundancy", pa.float64()),
-        ("n_train", pa.int32()),
-        ("n_test", pa.int32()),
-        ("C", pa.float64()),
-        ("sigma_factor", pa.float64()),
-        ("select_seconds", pa.float64()),
-        ("evaluate_seconds", pa.float64()),
-        ("seed", pa.int64()),
-        ("partial", pa.bool_()),
-    ]
-)
+from experiments.store import SCHEMA
 
 
 def row(dataset, trial, method, value=None, **others):
