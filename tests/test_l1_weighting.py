@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from sklearn.model_selection import PredefinedSplit
 
 from l1lsmi import L1LSMI, datasets
 from l1lsmi.datasets.toys import TRUE_FEATURES
@@ -317,3 +318,18 @@ def test_a_little_more_of_a_number_is_not_missed():
     y = X[:, 3] + 0.02 * X[:, 6]
     selector = L1LSMI(2, random_state=0).fit(X, y)
     assert selector.get_support(indices=True).tolist() == [3, 6]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_groups_that_are_left_out_together_are_compared_together(seed):
+    # Rows of a group share their class. Column 1 tells the groups apart, which is worth everything where
+    # other rows of the group are known and nothing where they are not; column 0 says something of any row.
+    rng = np.random.default_rng(seed)
+    group = np.repeat(np.arange(20), 15)
+    y = rng.permutation(np.arange(20) % 2)[group]
+    X = rng.normal(size=(300, 4))
+    X[:, 0] += 1.2 * y
+    X[:, 1] = group + 0.1 * rng.normal(size=300)
+    one_by_one = L1LSMI(1, random_state=0).fit(X, y)
+    together = L1LSMI(1, cv=PredefinedSplit(group % 5), random_state=0).fit(X, y)
+    assert one_by_one.get_support(indices=True) == [1] and together.get_support(indices=True) == [0]

@@ -180,8 +180,8 @@ class L1LSMI(_L1Selector):
         "paper".
     cv : int or splitter, default=5
         Number of folds for model selection, or a splitter that tests every row once, such as
-        PredefinedSplit to keep groups together. A splitter that shuffles needs a random_state of
-        its own.
+        PredefinedSplit to keep groups together: sets of features are then compared by these folds
+        alone, never by single rows left out. A splitter that shuffles needs a random_state of its own.
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" takes labels and up to 20 different whole numbers for classes, all else for a
         quantity; integers with more than 20 different values are taken for a quantity with a
@@ -229,8 +229,8 @@ class L1LSMI(_L1Selector):
 
     Notes
     -----
-    Columns are standardised by mean and standard deviation. A single value a hundred deviations out
-    leaves little of the rest of its column: clip or transform such columns first.
+    Columns are standardised by mean and standard deviation. A single value that is thousands of times as
+    large as all others leaves little of the rest of its column: clip or transform such columns first.
 
     See Also
     --------

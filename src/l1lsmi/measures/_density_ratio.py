@@ -108,8 +108,9 @@ class DensityRatioMeasure(Measure):
                 "grid": self._grid(),
                 "target_sigma": median,
             },
-            juror_class=self._juror_class(),
-            best_cv_score=self._best_cv_score(target),
+            # Rows that are to be left out together are not left out one by one.
+            juror_class=self._juror_class() if fold_of_row is None else None,
+            best_cv_score=self._best_cv_score(target) if fold_of_row is None else -math.inf,
             offset=self.offset if self.score_by == "cross_validation" else None,
         )
 
