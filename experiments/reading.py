@@ -39,9 +39,9 @@ def read_record(results_dir: Path, experiment: str) -> dict[str, Any]:
 
 
 def with_rivals(real: list[dict[str, Any]], rivals: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rivals that were run on few trials, beside all other methods on these trials alone."""
-    trials = {row["trial"] for row in rivals}
-    return [row for row in real if row["trial"] in trials] + rivals
+    """Rivals that were run on few trials and datasets, beside all other methods on these alone."""
+    sittings = {(row["dataset"], row["trial"]) for row in rivals}
+    return [row for row in real if (row["dataset"], row["trial"]) in sittings] + rivals
 
 
 def _key(row: dict[str, Any]) -> tuple[Any, ...]:

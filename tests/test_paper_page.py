@@ -268,6 +268,14 @@ def test_slow_rivals_are_compared_on_the_trials_that_they_have(results, protocol
     assert len(lines) == 2 and all("all, first 3 trials" in line and "wine" in line for line in lines)
 
 
+def test_slow_rivals_are_compared_on_the_datasets_that_they_have(results, protocols):
+    rivals = [row for row in read(results, "rivals") if row["dataset"] != "wine"]
+    wide = real_tables.protocols_of(with_rivals(read(results, "real"), rivals))
+    assert not any("wine" in dataset for dataset in parse(real_tables.slow_table(wide[0], ["boruta"])))
+    ranks = parse(real_tables.ranks_table(protocols, wide))
+    assert ranks["Boruta"]["paper protocol, 4 datasets, first 3 trials"] != "—"
+
+
 def test_a_failure_of_our_method_is_a_loss():
     rows = trials("wine", "pc", errors_of("wine", "pc"))
     rows += [row("wine", trial, OURS, status="failed", reason="MemoryError: no room") for trial in range(N)]
