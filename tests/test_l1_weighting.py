@@ -128,7 +128,10 @@ def test_paper_finds_the_true_features(name):
     np.testing.assert_allclose(radii[:2], [0.2, 0.4][: len(radii)])
     assert {point.restart for point in selector.path_} == set(range(4))
     for point in selector.path_:
-        assert point.size == len(point.support)
+        assert point.size == len(point.support) == len(point.weights)
+        assert (point.weights > 0).all() and point.weights.sum() <= point.radius * (1 + 1e-9)
+    ended = [point.weights for point in selector.path_ if tuple(point.support) == true]
+    assert any(np.allclose(weights, selector.weights_[list(true)]) for weights in ended)
     # The weights are those that Algorithm 1 found at the radius where it found them.
     found = [point.radius for point in selector.path_ if tuple(point.support) == true]
     assert np.isclose(selector.radius_, found, rtol=1e-6).any() or selector.radius_ < max(found)
@@ -230,6 +233,9 @@ def test_path_visits_shrinking_sets():
             assert set(after.support) < set(before.support)
         assert np.isfinite([point.objective for point in points]).all()
         assert np.isfinite([point.cv_score for point in points]).all()
+        for point in points:
+            assert point.weights.shape == point.support.shape and (point.weights > 0).all()
+            assert point.weights.sum() == pytest.approx(point.radius, rel=1e-5)
     assert selector.radius_ == pytest.approx(selector.weights_.sum())
 
 

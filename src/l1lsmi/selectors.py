@@ -215,7 +215,7 @@ class L1LSMI(_L1Selector):
     radius_ : float
         Sum of the weights.
     path_ : list of PathPoint
-        Every radius visited: restart, radius, size, support, objective and cv_score.
+        Every radius visited: restart, radius, size, support, weights, objective and cv_score.
     n_useful_features_ : int
         How many of the selected features earn their place by the cross-validation score; fewer
         than asked for where the data cannot give so many.
@@ -343,7 +343,7 @@ class L1HSIC(_L1Selector):
     radius_ : float
         Sum of the weights.
     path_ : list of PathPoint
-        Every radius visited: restart, radius, size, support and objective.
+        Every radius visited: restart, radius, size, support, weights and objective.
     n_useful_features_ : int
         How many of the selected features the criterion is highest with.
     n_iter_ : int

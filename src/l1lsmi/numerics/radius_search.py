@@ -22,11 +22,14 @@ class PathPoint:
     restart : int
         Which restart visited it.
     radius : float
-        Sum of the weights.
+        Bound on the sum of the weights.
     size : int
         Number of features with a positive weight.
     support : numpy.ndarray of int
         Those features.
+    weights : numpy.ndarray of float
+        Their weights, in the same order; they add up to the radius, or to less where the search did not
+        use all of it.
     objective : float
         Estimate of the measure there.
     cv_score : float
@@ -37,6 +40,7 @@ class PathPoint:
     radius: float
     size: int
     support: HostArray
+    weights: HostArray
     objective: float
     cv_score: float
 

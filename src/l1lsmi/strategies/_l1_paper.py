@@ -99,8 +99,8 @@ def _restart(
         nonlocal n_iter
         weights, n_steps, value, score = _solve(draw, columns, radius, settings, budget, rng)
         n_iter += n_steps
-        support = columns[weights > 0]
-        points.append(PathPoint(index, radius, support.size, support, value, score))
+        support, positive = columns[weights > 0], weights[weights > 0]
+        points.append(PathPoint(index, radius, support.size, support, positive, value, score))
         found.append(_spread(weights, columns, problem.n_features))
         state.latest = found[-1]
         return int(support.size)

@@ -173,8 +173,12 @@ def _climb(
 
 def _point(restart: int, radius: float, columns: HostArray, climb: Any) -> PathPoint:
     """What was found at a radius, where it was last evaluated."""
-    inside = columns[climb.weights > 0].astype(np.int32)  # a path may visit millions of features
-    return PathPoint(restart, radius, inside.size, inside, climb.estimate(), -climb.value)
+    positive = climb.weights > 0
+    # A path may visit millions of features: short numbers.
+    inside = columns[positive].astype(np.int32)
+    weights = climb.weights[positive]
+    scaled = (weights * (radius / weights.sum())).astype(np.float32)
+    return PathPoint(restart, radius, inside.size, inside, scaled, climb.estimate(), -climb.value)
 
 
 def _keep_largest(weights: HostArray, k: int) -> HostArray:
