@@ -10,9 +10,10 @@ import numpy as np
 from l1lsmi.arrays import HostArray
 from l1lsmi.evaluation.checks import check_groups, check_task, required
 from l1lsmi.evaluation.folds import class_counts
+from l1lsmi.numerics.sampling import draw_stratified
 from l1lsmi.validation import check_target, seed_of
 
-__all__ = ["choose_test_groups", "draw_stratified", "split_rows"]
+__all__ = ["choose_test_groups", "split_rows"]
 
 #: Share of the rows on the test side where n_train does not say.
 TEST_SHARE = 0.3
@@ -106,17 +107,3 @@ def choose_test_groups(
         # Every group holds most of some class: the one that takes least of any.
         chosen[order[np.argmin(shares[order].max(axis=1))]] = True
     return chosen
-
-
-def draw_stratified(codes: HostArray, n_rows: int, rng: np.random.Generator) -> HostArray:
-    """Draw row numbers without repetition, each class in proportion, and at least once if there is room."""
-    sizes = np.bincount(codes)
-    quota = sizes * (n_rows / codes.size)
-    shares = np.floor(quota).astype(np.intp)
-    by_remainder = np.argsort(shares - quota, kind="stable")
-    shares[by_remainder[: n_rows - shares.sum()]] += 1
-    for empty in np.flatnonzero((shares == 0) & (sizes > 0)):
-        if shares.max() > 1:
-            shares[[shares.argmax(), empty]] += [-1, 1]
-    drawn = [rng.permutation(np.flatnonzero(codes == c))[:size] for c, size in enumerate(shares)]
-    return np.sort(np.concatenate(drawn))

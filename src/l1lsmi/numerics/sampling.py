@@ -6,7 +6,14 @@ import numpy as np
 
 from l1lsmi.arrays import HostArray
 
-__all__ = ["balanced_centers", "random_weights", "spread_centers", "stratified_folds", "uniform_centers"]
+__all__ = [
+    "balanced_centers",
+    "draw_stratified",
+    "random_weights",
+    "spread_centers",
+    "stratified_folds",
+    "uniform_centers",
+]
 
 
 def stratified_folds(group_of_row: HostArray, n_folds: int, rng: np.random.Generator) -> HostArray:
@@ -86,6 +93,20 @@ def spread_centers(values: HostArray, n_centers: int, rng: np.random.Generator) 
     n_centers = min(n_centers, values.size)
     edges = np.linspace(0, values.size, n_centers + 1)
     return np.asarray(order[(edges[:-1] + rng.random() * np.diff(edges)).astype(np.intp)])
+
+
+def draw_stratified(codes: HostArray, n_rows: int, rng: np.random.Generator) -> HostArray:
+    """Draw row numbers without repetition, each class in proportion, and at least once if there is room."""
+    sizes = np.bincount(codes)
+    quota = sizes * (n_rows / codes.size)
+    shares = np.floor(quota).astype(np.intp)
+    by_remainder = np.argsort(shares - quota, kind="stable")
+    shares[by_remainder[: n_rows - shares.sum()]] += 1
+    for empty in np.flatnonzero((shares == 0) & (sizes > 0)):
+        if shares.max() > 1:
+            shares[[shares.argmax(), empty]] += [-1, 1]
+    drawn = [rng.permutation(np.flatnonzero(codes == c))[:size] for c, size in enumerate(shares)]
+    return np.sort(np.concatenate(drawn))
 
 
 def _even_shares(sizes: HostArray, total: int) -> HostArray:

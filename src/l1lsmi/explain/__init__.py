@@ -1,0 +1,27 @@
+"""Numbers about a fitted selection: how it was found, what each feature is worth, why others are out."""
+
+from l1lsmi.explain.contributions import Contributions, contributions
+from l1lsmi.explain.everything import Explanation, explain_selection
+from l1lsmi.explain.interactions import Interactions, interactions
+from l1lsmi.explain.path import PathTable, Station, path_table
+from l1lsmi.explain.redundancy import Redundancy, Rejected, redundancy
+from l1lsmi.explain.sample import sample_rows
+from l1lsmi.explain.score_by_size import ScoreBySize, score_by_size
+
+__all__ = [
+    "path_table",
+    "score_by_size",
+    "contributions",
+    "redundancy",
+    "interactions",
+    "explain_selection",
+    "sample_rows",
+    "PathTable",
+    "Station",
+    "ScoreBySize",
+    "Contributions",
+    "Redundancy",
+    "Rejected",
+    "Interactions",
+    "Explanation",
+]
