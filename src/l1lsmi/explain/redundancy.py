@@ -160,7 +160,7 @@ def redundancy(
     >>> y = X[:, 0] + X[:, 1] > 0
     >>> why = redundancy(L1LSMI(2, random_state=0).fit(X, y), X, y)
     >>> [(feature.name, feature.kind) for feature in why.rejected]
-    [('x3', 'redundant'), ('x4', 'silent'), ('x2', 'silent')]
+    [('x3', 'redundant'), ('x2', 'silent'), ('x4', 'silent')]
     """
     study = Study(selector, X, y, max_rows=max_rows, random_state=random_state, feature_names=feature_names)
     return score_rejected(study, n_rejected, max_features)

@@ -55,7 +55,7 @@ def sample_target(target: Target, at_most: Any, random_state: Any) -> HostArray:
     """The same for a target that is encoded already."""
     if not isinstance(at_most, Integral) or isinstance(at_most, bool) or int(at_most) < FEWEST_ROWS:
         raise ValueError(f"max_rows={at_most!r} must be a whole number of rows, at least {FEWEST_ROWS}.")
-    if target.n_rows <= at_most:
+    if target.n_rows <= int(at_most):
         return np.arange(target.n_rows)
     codes = target.codes
     if target.values is not None:

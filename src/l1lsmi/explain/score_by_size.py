@@ -17,7 +17,7 @@ from l1lsmi.validation import check_count
 
 __all__ = ["ScoreBySize", "knee_of", "score_by_size", "score_sizes"]
 
-#: Up to so many features are taken away one at a time, each candidate scored in full; of more, some at a time.
+#: Up to so many features are taken away one at a time, all candidates scored in full; of more, several.
 FEW = 12
 #: Share of the features that is left when some are taken away at a time.
 KEEP = 0.8
