@@ -14,20 +14,24 @@ from l1lsmi.numerics.discrete import is_discrete
 from l1lsmi.numerics.ranking import best_first
 from l1lsmi.numerics.target import Target
 
-__all__ = ["Between"]
+__all__ = ["COPY", "Between"]
 
-#: Fewer kernels than for the target: pairs are many, and there is one column on either side.
-N_BASIS = 50
-#: Selected features that are looked at for the nearest: by correlation first, by HSIC next.
+#: Less than for the target: pairs are many, and there is one column on either side.
+LITTLE: dict[str, Any] = {"n_basis": 30, "sigma_factors": (0.4, 1.2), "regularizations": (1e-3, 1e-1)}
+#: Columns that correlate more than this are copies, whatever an estimate makes of them.
+COPY = 0.9999
+#: A pair that says less than this in one direction is not asked in the other.
+NOTHING = 0.01
+#: Selected features that HSIC looks at for the nearest, those that correlate most.
 MOST_BY_CORRELATION = 20
-SHORTLIST = 2
 
 
 class Between:
     """Squared-loss mutual information of pairs of features in the rows of a study.
 
     A feature with few values (at most 10) is the target, as classes, where the other has more. Where both
-    are alike in this, it is the mean of both directions: the estimate knows a feature from a target.
+    are alike in this, it is the mean of both directions: the estimate knows a feature from a target. Where
+    the first of the two columns as a target is told less than 0.01, that is the answer.
 
     Parameters
     ----------
@@ -42,10 +46,11 @@ class Between:
 
     def smi(self, one: int, other: int) -> float:
         """The same whichever comes first; 0 for a column that is constant."""
-        few = self._has_few_values(one), self._has_few_values(other)
-        if few[0] != few[1]:
-            return self._says(other, one) if few[0] else self._says(one, other)
-        return 0.5 * (self._says(one, other) + self._says(other, one))
+        first, last = sorted((one, other), key=lambda column: (not self._has_few_values(column), column))
+        back = self._says(last, about=first)
+        if self._has_few_values(first) != self._has_few_values(last) or back < NOTHING:
+            return back
+        return 0.5 * (back + self._says(first, about=last))
 
     def matrix(self, columns: HostArray) -> HostArray:
         """All pairs of some columns; nan on the diagonal."""
@@ -64,13 +69,17 @@ class Between:
 
     def nearest(self, column: int, members: HostArray, correlations: HostArray) -> tuple[int, float]:
         """The member that shares most with a column, and how much: few are compared in full."""
-        members = members[best_first(correlations)[:MOST_BY_CORRELATION]]
+        order = best_first(correlations)
+        if correlations[order[0]] > COPY:
+            return int(members[order[0]]), self.smi(column, int(members[order[0]]))
+        members = members[order[:MOST_BY_CORRELATION]]
         varying = members[self._study.table.scale[members] > 0]
         if varying.size == 0 or self._study.table.scale[column] == 0:
             return int(members[0]), 0.0
-        if varying.size > SHORTLIST:
+        if varying.size > 2:
             quick = self._study.bind(self._as_target(column), HSIC()).score_each(varying)
-            varying = varying[best_first(np.asarray(quick))[:SHORTLIST]]
+            # The nearest by either look, which is often the same.
+            varying = np.unique(varying[[0, int(best_first(np.asarray(quick))[0])]])
         shared = np.array([self.smi(column, int(member)) for member in varying])
         best = int(best_first(shared)[0])
         return int(varying[best]), float(shared[best])
@@ -82,7 +91,7 @@ class Between:
             if table.scale[column] == 0 or table.scale[about] == 0:
                 return 0.0
             if about not in self._problems:
-                measure = self._study.quick(n_basis=N_BASIS)
+                measure = self._study.quick(**LITTLE)
                 self._problems[about] = self._study.bind(self._as_target(about), measure)
             self._one_way[key] = max(0.0, float(self._problems[about].score_set(np.array([column]))))
         return self._one_way[key]

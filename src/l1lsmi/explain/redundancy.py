@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Any
@@ -10,17 +10,22 @@ from typing import Any
 import numpy as np
 
 from l1lsmi.arrays import HostArray
-from l1lsmi.explain._between import Between
-from l1lsmi.explain._noise import gains_of_shuffled, noise_level, strongest_alone
+from l1lsmi.explain._between import COPY, Between
+from l1lsmi.explain._noise import chance_levels, strongest_alone
 from l1lsmi.explain._study import Study
 from l1lsmi.explain.sample import MAX_ROWS
+from l1lsmi.explain.score_by_size import best_inside
 from l1lsmi.numerics.ranking import best_first
 from l1lsmi.validation import check_count
 
 __all__ = ["Redundancy", "Rejected", "redundancy", "score_rejected"]
 
-#: Shuffled columns whose gains say what a gain is worth that means nothing.
-N_SHUFFLED_COLUMNS = 10
+#: What a feature says must exceed what noise reaches by this factor: five shuffles do not show its worst.
+CLEARLY = 1.5
+#: A feature that shares less than this with a selected one does not stand in for it.
+SHARED = 0.1
+#: One feature says the same as another where it adds less than this share of what it says alone.
+SAME = 0.1
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,7 @@ class Rejected:
     alone : float
         What it says of the target by itself.
     gain : float
-        Score of the selected set with it, minus score of the set.
+        What the selected features say with it, minus what they say without: see `redundancy`.
     nearest : int
         The selected feature that shares most with it.
     nearest_name : str
@@ -136,18 +141,24 @@ def redundancy(
 
     Notes
     -----
-    Both thresholds are measured on these data. ``noise``: y is shuffled five times, the strongest features
-    are looked for anew each time, and the highest of their scores is what noise can reach. ``gain_noise``:
-    ten rejected features have their rows shuffled, and the largest gain of the set by one of them is
-    what noise can add. Then a feature
+    Gains are those of the best set on the way of a backward elimination inside the selected features,
+    which is the selected set itself unless it has many features that mean little.
+
+    Both thresholds are measured on these data. The rows of all features are shuffled against the target
+    five times, and the two strongest are looked for anew each time. ``noise`` is one and a half times the
+    highest score that one of these ten reaches alone. ``gain_noise`` is as much of the largest gain by one of
+    them, or by a second copy of a selected feature, which adds no information either. Then a feature
 
     - "adds" where its gain is above ``gain_noise``;
-    - is "redundant" where it says more than ``noise`` alone and adds nothing;
+    - is "redundant" where it says more than ``noise`` alone and adds nothing; so is one that says nothing
+      alone, but shares at least 0.1 with a selected feature and adds something once that one is gone;
     - is "silent" where it says no more than ``noise`` alone and adds nothing.
 
-    A redundant feature is put down to the nearest selected one where it adds nothing to that one alone, and
-    to the selected features together otherwise. The nearest is the one with the largest squared-loss mutual
-    information, which is compared in full for the two that HSIC finds nearest.
+    A redundant feature is put down to the nearest selected one where it adds nothing to that one, or less
+    than a tenth of what it says alone; and to the selected features together otherwise. The nearest is a
+    copy where there is one, else the one with the larger squared-loss mutual information, of those that
+    correlation and HSIC find nearest. Between two features with at most 10 values each, or two with more,
+    this information is the mean of both directions; otherwise the one with fewer values is the target.
 
     Examples
     --------
@@ -175,12 +186,12 @@ def score_rejected(study: Study, n_rejected: int = 15, max_features: int = 20) -
     columns = study.strongest(max_features)
     others = np.setdiff1d(study.table.varying, study.selected)
     chosen = _strongest(study, others, n_rejected)
-    noise = noise_level(study, study.table.varying) if chosen.size else 0.0
-    gain_noise = max(0.0, *gains_of_shuffled(study, chosen[:N_SHUFFLED_COLUMNS])) if chosen.size else 0.0
+    core = best_inside(study) if chosen.size else study.selected
+    noise, gain_noise = (CLEARLY * level for level in chance_levels(study, core)) if chosen.size else (0, 0)
     correlation = between.correlations(columns, columns)
     np.fill_diagonal(correlation, np.nan)
     return Redundancy(
-        rejected=_explain(study, between, chosen, noise, gain_noise),
+        rejected=tuple(_Judge(study, between, core, noise, gain_noise).judge(chosen)),
         n_rejected_in=m - study.selected.size,
         columns=columns,
         names=tuple(study.names[j] for j in columns),
@@ -206,45 +217,73 @@ def _strongest(study: Study, others: HostArray, most: int) -> HostArray:
     return columns[best_first(study.alone(columns))]
 
 
-def _explain(
-    study: Study, between: Between, chosen: HostArray, noise: float, gain_noise: float
-) -> tuple[Rejected, ...]:
-    if chosen.size == 0:
-        return ()
-    correlations = between.correlations(chosen, study.selected)
-    together = study.score(study.selected)
-    found = []
-    for column, correlated in zip(chosen.tolist(), correlations, strict=True):
-        nearest, smi = between.nearest(column, study.selected, correlated)
-        alone, gain = study.score((column,)), study.score((*study.selected, column)) - together
-        kind = "adds" if gain > gain_noise else "redundant" if alone > noise else "silent"
-        same = kind == "redundant" and study.score((nearest, column)) - study.score((nearest,)) <= gain_noise
-        names = study.names[column], study.names[nearest]
-        found.append(
-            Rejected(
+@dataclass(frozen=True)
+class _Judge:
+    """What rejected features are judged by."""
+
+    study: Study
+    between: Between
+    core: HostArray
+    noise: float
+    gain_noise: float
+
+    def judge(self, chosen: HostArray) -> Iterator[Rejected]:
+        selected = self.study.selected
+        together = self.study.score(self.core)
+        correlations = self.between.correlations(chosen, selected)
+        for column, correlated in zip(chosen.tolist(), correlations, strict=True):
+            nearest, smi = self.between.nearest(column, selected, correlated)
+            gain = self.study.score((*self.core, column)) - together
+            correlation = float(correlated[selected == nearest][0])
+            kind, reason = self._reason(column, nearest, gain, smi, correlation)
+            yield Rejected(
                 column=column,
-                name=names[0],
-                alone=alone,
+                name=self.study.names[column],
+                alone=self.study.score((column,)),
                 gain=gain,
                 nearest=nearest,
-                nearest_name=names[1],
+                nearest_name=self.study.names[nearest],
                 smi=smi,
-                correlation=float(correlated[study.selected == nearest][0]),
+                correlation=correlation,
                 kind=kind,
-                reason=_reason(kind, same, *names, smi, alone, gain),
+                reason=reason,
             )
+
+    def _reason(
+        self, column: int, nearest: int, gain: float, smi: float, correlation: float
+    ) -> tuple[str, str]:
+        name, other = self.study.names[column], self.study.names[nearest]
+        alone = self.study.score((column,))
+        if gain > self.gain_noise:
+            return "adds", f"{name} would add {gain:.3f} to the score of {self._set()}."
+        if alone <= self.noise:
+            if smi >= SHARED and self._stands_in(column, nearest):
+                return "redundant", (
+                    f"{name} is out because {other} says the same and more (SMI between them {smi:.2f})."
+                )
+            return "silent", (
+                f"{name} is out because it says no more than noise does ({alone:.3f} alone; noise reaches "
+                f"{self.noise:.3f})."
+            )
+        if correlation > COPY:
+            return "redundant", f"{name} is out because {other} is the same but for its scale."
+        if self._adds_to(nearest, column) <= max(self.gain_noise, SAME * alone):
+            return "redundant", f"{name} is out because {other} says the same (SMI between them {smi:.2f})."
+        return "redundant", (
+            f"{name} is out because the selected features together say what it says ({alone:.3f} alone); "
+            f"nearest is {other} (SMI between them {smi:.2f})."
         )
-    return tuple(found)
 
+    def _adds_to(self, member: int, column: int) -> float:
+        return self.study.score((member, column)) - self.study.score((member,))
 
-def _reason(kind: str, same: bool, name: str, nearest: str, smi: float, alone: float, gain: float) -> str:
-    if kind == "adds":
-        return f"{name} would add {gain:.3f} to the score of the set."
-    if kind == "silent":
-        return f"{name} is out because it says nothing, neither alone nor with the selected features."
-    if same:
-        return f"{name} is out because {nearest} says the same (SMI between them {smi:.2f})."
-    return (
-        f"{name} is out because the selected features together say what it says ({alone:.2f} alone); "
-        f"{nearest} is nearest (SMI between them {smi:.2f})."
-    )
+    def _stands_in(self, column: int, member: int) -> bool:
+        """Whether a column adds something where a member of the set is left out."""
+        rest = self.core[self.core != member]
+        added = self.study.score((*rest, column)) - self.study.score(rest)
+        return rest.size < self.core.size and added > self.gain_noise
+
+    def _set(self) -> str:
+        if self.core.size == self.study.selected.size:
+            return "the set"
+        return f"the {self.core.size} selected features that say most"

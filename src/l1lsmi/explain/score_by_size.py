@@ -15,7 +15,7 @@ from l1lsmi.explain.sample import MAX_ROWS
 from l1lsmi.measures import Measure
 from l1lsmi.validation import check_count
 
-__all__ = ["ScoreBySize", "knee_of", "score_by_size", "score_sizes"]
+__all__ = ["ScoreBySize", "best_inside", "knee_of", "score_by_size", "score_sizes"]
 
 #: Up to so many features are taken away one at a time, all candidates scored in full; of more, several.
 FEW = 12
@@ -133,6 +133,17 @@ def knee_of(sizes: Sequence[int] | HostArray, scores: Sequence[float] | HostArra
         return int(np.asarray(sizes)[0])
     above = highest / highest[-1] - x / x[-1]
     return int(np.asarray(sizes)[int(np.argmax(np.round(above[1:], 12)))])
+
+
+def best_inside(study: Study) -> HostArray:
+    """The best of the selected set and those on the way of its elimination, without constant features.
+
+    More features cannot say less, but an estimate from few rows can: where there are many that mean
+    little, a smaller set shows better what the selected features say together.
+    """
+    sets = [*_smaller(study), study.selected]
+    scores = [study.score(columns) for columns in sets]
+    return study.varying(sets[len(sets) - 1 - int(np.argmax(scores[::-1]))])
 
 
 def _smaller(study: Study) -> list[HostArray]:
