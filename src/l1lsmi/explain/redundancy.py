@@ -22,6 +22,8 @@ __all__ = ["Redundancy", "Rejected", "redundancy", "score_rejected"]
 
 #: What a feature says must exceed what noise reaches by this factor: five shuffles do not show its worst.
 CLEARLY = 1.5
+#: A gain of less than this share of the score is a better estimate rather than more to estimate.
+LITTLE = 0.05
 #: A feature that shares less than this with a selected one does not stand in for it.
 SHARED = 0.1
 #: One feature says the same as another where it adds less than this share of what it says alone.
@@ -147,7 +149,8 @@ def redundancy(
     Both thresholds are measured on these data. The rows of all features are shuffled against the target
     five times, and the two strongest are looked for anew each time. ``noise`` is one and a half times the
     highest score that one of these ten reaches alone. ``gain_noise`` is as much of the largest gain by one of
-    them, or by a second copy of a selected feature, which adds no information either. Then a feature
+    them, or by a second copy of a selected feature, which adds no information either; and at least a
+    twentieth of the score, as a feature made of others can make them easier to read. Then a feature
 
     - "adds" where its gain is above ``gain_noise``;
     - is "redundant" where it says more than ``noise`` alone and adds nothing; so is one that says nothing
@@ -187,7 +190,7 @@ def score_rejected(study: Study, n_rejected: int = 15, max_features: int = 20) -
     others = np.setdiff1d(study.table.varying, study.selected)
     chosen = _strongest(study, others, n_rejected)
     core = best_inside(study) if chosen.size else study.selected
-    noise, gain_noise = (CLEARLY * level for level in chance_levels(study, core)) if chosen.size else (0, 0)
+    noise, gain_noise = _thresholds(study, core) if chosen.size else (0.0, 0.0)
     correlation = between.correlations(columns, columns)
     np.fill_diagonal(correlation, np.nan)
     return Redundancy(
@@ -202,6 +205,12 @@ def score_rejected(study: Study, n_rejected: int = 15, max_features: int = 20) -
         n_rows=study.n_rows,
         n_rows_in=study.n_rows_in,
     )
+
+
+def _thresholds(study: Study, core: HostArray) -> tuple[float, float]:
+    """What a feature must say alone, and what it must add, to be told from noise."""
+    alone, gain = chance_levels(study, core)
+    return CLEARLY * alone, max(CLEARLY * gain, LITTLE * study.score(core))
 
 
 def _strongest(study: Study, others: HostArray, most: int) -> HostArray:

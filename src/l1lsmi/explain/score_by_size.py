@@ -65,7 +65,7 @@ def score_by_size(
     """Score smaller and larger sets than the one selected.
 
     Smaller sets are made by backward elimination inside the selected features: one at a time, or a fifth
-    at a time where there are more than 12. Larger ones add the rejected features in the order of the
+    at a time while there are more than 12. Larger ones add the rejected features in the order of the
     selector's ``ranking_``; a selector that has none gets no larger sets.
 
     Parameters

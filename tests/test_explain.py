@@ -1,0 +1,475 @@
+"""Numbers that explain a selection, on data whose answer is known."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, clone
+from sklearn.feature_selection import SelectKBest
+
+from l1lsmi import L1HSIC, L1LSMI, FeatureSelector, explain
+from l1lsmi.explain._between import Between
+from l1lsmi.explain._study import Study
+from l1lsmi.explain.score_by_size import knee_of
+from l1lsmi.measures import HSIC, Pearson, SquaredMutualInformation
+from l1lsmi.strategies import Backward, Exhaustive, Forward, Ranking
+from tests.matrix import SELECTORS
+
+
+class Fixed(BaseEstimator):
+    """A selector that selects what it is told, and has nothing but that."""
+
+    def __init__(self, support, m, ranking=None, task="auto"):
+        self.n_features_in_, self.task = m, task
+        self.support_ = np.isin(np.arange(m), support)
+        if ranking is not None:
+            self.ranking_ = np.array(ranking)
+
+    def fit(self, X, y=None):
+        return self
+
+    def get_support(self, indices=False):
+        return np.flatnonzero(self.support_) if indices else self.support_
+
+
+def xor(n=300, m=6, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, m))
+    return X, (X[:, 0] * X[:, 1] > 0).astype(int)
+
+
+def linear(n=300, m=8, seed=0, task="classification"):
+    """Two features that add up; column 3 copies column 0, column 4 copies it with noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, m))
+    X[:, 3] = 5 - 2 * X[:, 0]
+    X[:, 4] = X[:, 0] + 0.2 * rng.normal(size=n)
+    signal = X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=n)
+    return X, (signal > 0).astype(int) if task == "classification" else signal
+
+
+# -- every selector ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_every_selector_can_be_explained(name):
+    X, y = xor(80)
+    selector = clone(SELECTORS[name]).set_params(n_features_to_select=2).fit(X, y)
+    explained = explain.explain_selection(selector, X, y, n_rejected=2)
+    chosen = selector.get_support(indices=True).tolist()
+    assert explained.contributions.columns.tolist() == chosen
+    assert explained.interactions.columns.tolist() == chosen
+    assert explained.score_by_size.sets[1].tolist() == chosen
+    assert len(explained.redundancy.rejected) == 2
+    assert explained.redundancy.n_rejected_in == 4
+    assert {feature.column for feature in explained.redundancy.rejected}.isdisjoint(chosen)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_names_come_from_data_frames_or_are_given(frame):
+    X, y = xor(100)
+    names = [f"column {j}" for j in range(6)]
+    data = frame(dict(zip(names, X.T, strict=True)))
+    selector = Fixed([0, 1], 6)
+    selector.feature_names_in_ = np.array(names, dtype=object)
+    target = (pd.Series if frame is pd.DataFrame else pl.Series)(np.where(y, "yes", "no"))
+    worth = explain.contributions(selector, data, target)
+    assert worth.names == ("column 0", "column 1")
+    plain = explain.contributions(Fixed([0, 1], 6), X, y)
+    assert plain.names == ("x0", "x1")
+    np.testing.assert_allclose(worth.lost, plain.lost)
+    given_names = explain.interactions(Fixed([0, 1], 6), X, y, feature_names=list("abcdef"))
+    assert given_names.names == ("a", "b")
+
+
+def test_together_or_one_by_one_is_the_same():
+    X, y = linear(150)
+    selector = Fixed([0, 1, 2], 8, ranking=[1, 1, 1, 2, 3, 4, 5, 6])
+    explained = explain.explain_selection(selector, X, y, n_rejected=3)
+    curve = explain.score_by_size(selector, X, y)
+    np.testing.assert_array_equal(explained.score_by_size.scores, curve.scores)
+    np.testing.assert_array_equal(explained.contributions.lost, explain.contributions(selector, X, y).lost)
+    assert explained.redundancy.rejected == explain.redundancy(selector, X, y, n_rejected=3).rejected
+    pairs = explain.interactions(selector, X, y)
+    np.testing.assert_array_equal(explained.interactions.matrix, pairs.matrix)
+    assert all(
+        isinstance(array, np.ndarray) for array in (curve.scores, pairs.matrix, explained.redundancy.smi)
+    )
+
+
+def test_arrays_of_other_libraries_come_back_as_numpy(library):
+    X, y = xor(80)
+    host = explain.contributions(Fixed([0, 1], 6), X, y)
+    there = explain.contributions(Fixed([0, 1], 6), library.asarray(X), library.asarray(y))
+    assert type(there.lost) is np.ndarray
+    np.testing.assert_allclose(there.lost, host.lost, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"selector": L1LSMI}, "selector is the class L1LSMI: pass a fitted selector"),
+        ({"selector": 3}, "selector is 3: pass a fitted selector"),
+        ({"X": np.ones((60, 2))}, "X has 2 features, but the selector was fitted to 6"),
+        ({"y": None}, "y is None: pass the target"),
+        ({"y": np.arange(4)}, "X has 60 rows, but y has 4: pass one target per row"),
+        ({"max_rows": 3}, "max_rows=3 must be a whole number of rows, at least 20"),
+        ({"max_rows": True}, "max_rows=True must be"),
+        ({"feature_names": ["a"]}, "feature_names has 1 names, but there are 6 features"),
+        ({"measure": Pearson()}, r"measure=Pearson\(\) says nothing of sets of features"),
+        ({"measure": HSIC}, "measure is the class HSIC"),
+    ],
+)
+def test_bad_input_is_refused_in_a_sentence(change, words):
+    X, y = xor(60)
+    arguments = {"selector": Fixed([0, 1], 6), "X": X, "y": y} | change
+    with pytest.raises(ValueError, match=words):
+        explain.contributions(**arguments)
+
+
+def test_other_columns_are_refused():
+    X, y = xor(60)
+    selector = L1LSMI(2, random_state=0).fit(pd.DataFrame(X, columns=list("abcdef")), y)
+    with pytest.raises(ValueError, match="other column names"):
+        explain.contributions(selector, pd.DataFrame(X, columns=list("fedcba")), y)
+    with pytest.raises(ValueError, match="not fitted"):
+        explain.contributions(L1LSMI(2), X, y)
+
+
+def test_a_selector_of_scikit_learn_can_be_explained():
+    X, y = linear(100)
+    worth = explain.contributions(SelectKBest(k=2).fit(X, y), X, y)
+    assert worth.columns.size == 2
+
+
+def test_columns_that_are_constant_say_nothing():
+    X, y = xor(100)
+    X[:, [1, 5]] = 7.0
+    explained = explain.explain_selection(Fixed([0, 1], 6, ranking=[1, 1, 2, 3, 4, 5]), X, y)
+    assert explained.contributions.alone[1] == 0 and explained.contributions.lost[1] == 0
+    assert explained.redundancy.smi[0, 1] == 0
+    assert 5 not in [feature.column for feature in explained.redundancy.rejected]
+
+
+def test_whole_numbers_are_not_warned_of_again():
+    X, _ = xor(100)
+    y = np.arange(100)
+    with pytest.warns(UserWarning, match="different whole numbers"):
+        selector = L1LSMI(2, random_state=0).fit(X, y)
+    explain.contributions(selector, X, y)  # a warning would be an error
+
+
+# -- rows -------------------------------------------------------------------------------------
+
+
+@given(st.integers(20, 400), st.integers(0, 50))
+def test_samples_keep_the_shares_of_classes(at_most, seed):
+    y = np.random.default_rng(seed).choice(3, size=300, p=[0.6, 0.3, 0.1])
+    rows = explain.sample_rows(y, "classification", at_most, seed)
+    assert rows.size == min(at_most, 300) == np.unique(rows).size
+    shares = np.bincount(y[rows], minlength=3) - np.bincount(y) * rows.size / 300
+    assert np.abs(shares).max() <= 1
+
+
+def test_samples_keep_the_range_of_numbers():
+    y = np.random.default_rng(0).exponential(size=1000)
+    rows = explain.sample_rows(y, "regression", 100)
+    edges = np.quantile(y, np.linspace(0, 1, 11))[1:-1]
+    assert np.bincount(np.digitize(y[rows], edges)).tolist() == [10] * 10
+
+
+def test_no_more_rows_are_used_than_asked_for():
+    X, y = xor(400)
+    worth = explain.contributions(Fixed([0, 1], 6), X, y, max_rows=100)
+    assert (worth.n_rows, worth.n_rows_in) == (100, 400)
+    rows = explain.sample_rows(y, "auto", 100)
+    again = explain.contributions(Fixed([0, 1], 6), X[rows], y[rows])
+    np.testing.assert_allclose(worth.lost, again.lost)
+
+
+# -- path -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("algorithm", ["path", "paper"])
+def test_radii_of_the_restart_that_led_to_the_answer(algorithm):
+    X, y = xor(120)
+    selector = L1LSMI(2, algorithm=algorithm, n_restarts=3, max_iter=20, random_state=0).fit(X, y)
+    path = explain.path_table(selector)
+    assert path.kind == "radii" and path.n_restarts == len({point.restart for point in selector.path_})
+    assert len(path.stations) == sum(point.restart == path.restart for point in selector.path_)
+    assert any(station.support.tolist() == [0, 1] for station in path.stations)
+    for station in path.stations:
+        assert station.size == station.support.size == station.weights.size
+        assert station.weights.sum() <= station.radius * (1 + 1e-5)
+        assert station.feature is None and np.isfinite(station.score)
+    # A score says what the measure would: 1/2 is all there is to say of two classes.
+    assert 0.2 < max(station.score for station in path.stations) <= 0.5
+
+
+def test_scores_of_a_path_are_those_of_its_measure():
+    X, y = xor(100)
+    selector = L1HSIC(2, random_state=0).fit(X, y)
+    stations = explain.path_table(selector).stations
+    objectives = [p.objective for p in selector.path_ if p.restart == explain.path_table(selector).restart]
+    np.testing.assert_allclose([station.score for station in stations], objectives)
+    same = FeatureSelector(HSIC(), None, 2, random_state=0).fit(X, y)
+    np.testing.assert_allclose([s.score for s in explain.path_table(same).stations], objectives)
+    smi = FeatureSelector(None, None, 2, random_state=0).fit(X, y)
+    plain = L1LSMI(2, random_state=0).fit(X, y)
+    for one, other in zip(explain.path_table(smi).stations, explain.path_table(plain).stations, strict=True):
+        assert one.score == other.score
+
+
+def test_steps_of_greedy_searches():
+    X, y = linear(100)
+    forward = explain.path_table(FeatureSelector(HSIC(), Forward(), 3).fit(X, y))
+    assert forward.kind == "steps" and [s.size for s in forward.stations] == [1, 2, 3]
+    assert forward.stations[0].support.tolist() == [forward.stations[0].feature]
+    assert forward.stations[0].weights is None and forward.stations[0].radius is None
+    backward = explain.path_table(FeatureSelector(HSIC(), Backward(), 6).fit(X, y))
+    assert [station.size for station in backward.stations] == [8, 7, 6]
+
+
+def test_exhaustive_searches_show_what_got_better():
+    X, y = linear(100, m=6)
+    selector = FeatureSelector(HSIC(), Exhaustive(), 2).fit(X, y)
+    stations = explain.path_table(selector).stations
+    scores = [station.score for station in stations]
+    assert scores == sorted(set(scores)) and len(scores) < len(selector.path_)
+    assert stations[-1].support.tolist() == selector.get_support(indices=True).tolist()
+
+
+def test_methods_without_a_path():
+    X, y = linear(60)
+    path = explain.path_table(FeatureSelector(Pearson(), Ranking(), 2).fit(X, y))
+    assert path.kind == "none" and path.stations == () and path.restart is None
+    columns, weights = path.lines()
+    assert columns.size == weights.size == 0
+
+
+def test_lines_are_the_weights_of_those_that_held_out():
+    X, y = xor(150)
+    selector = L1LSMI(2, random_state=0).fit(X, y)
+    path = explain.path_table(selector)
+    columns, weights = path.lines(4)
+    assert weights.shape == (4, len(path.stations)) and sorted(columns[:2].tolist()) == [0, 1]
+    for position, station in enumerate(path.stations):
+        for row, column in enumerate(columns):
+            expected = dict(zip(station.support.tolist(), station.weights, strict=True)).get(int(column), 0)
+            assert weights[row, position] == expected
+
+
+# -- scores -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sizes", "scores", "knee"),
+    [
+        ([1, 2, 3, 4], [0.0, 0.5, 0.5, 0.5], 2),
+        ([1, 2, 3, 4], [0.48, 0.5, 0.5, 0.5], 1),
+        ([1, 2, 3, 4, 5], [0.2, 0.4, 0.41, 0.3, 0.42], 2),
+        ([1, 2, 3], [0.1, 0.2, 0.3], 1),  # a straight line has no knee: the smallest
+        ([1, 2, 3], [0.0, 0.0, 0.0], 1),
+        ([1, 2], [0.0, 0.5], 2),
+        ([1], [0.3], 1),
+    ],
+)
+def test_knees_by_hand(sizes, scores, knee):
+    assert knee_of(sizes, scores) == knee
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.floats(0.1, 100))
+def test_knees_do_not_depend_on_the_unit(scores, unit):
+    sizes = np.arange(1, len(scores) + 1)
+    scores = np.round(scores, 3)
+    assert knee_of(sizes, scores) in sizes
+    assert knee_of(sizes, scores * unit) == knee_of(sizes, scores)
+
+
+def test_score_by_size_finds_the_true_number():
+    X, y = xor(300)
+    selector = L1LSMI(4, random_state=0).fit(X, y)
+    curve = explain.score_by_size(selector, X, y)
+    assert curve.sizes.tolist() == [1, 2, 3, 4, 5, 6] and curve.n_selected == 4
+    assert curve.knee == 2 and curve.sets[1].tolist() == [0, 1]
+    assert curve.scores.argmax() == 1
+    for size, columns in zip(curve.sizes, curve.sets, strict=True):
+        assert columns.size == size
+    for smaller, larger in zip(curve.sets[:-1], curve.sets[1:], strict=True):
+        assert set(smaller) < set(larger)
+    by_rank = np.argsort(selector.ranking_, kind="stable")
+    assert set(curve.sets[4]) - set(curve.sets[3]) == {by_rank[4]}
+
+
+def test_score_by_size_takes_measures_and_limits():
+    X, y = linear(100)
+    selector = Fixed([0, 1, 2], 8, ranking=[1, 1, 1, 2, 3, 4, 5, 6])
+    curve = explain.score_by_size(selector, X, y, measure=HSIC(), max_size=4)
+    assert curve.sizes.tolist() == [1, 2, 3, 4]
+    for columns, score in zip(curve.sets, curve.scores, strict=True):
+        assert score == pytest.approx(HSIC().score(X[:, columns], y))
+    assert explain.score_by_size(selector, X, y, max_size=2).sizes.tolist() == [1, 2]
+    assert explain.score_by_size(Fixed([0, 1, 2], 8), X, y).sizes.tolist() == [1, 2, 3]
+    with pytest.raises(ValueError, match="max_size=9 must be a whole number between 1 and the 8 features"):
+        explain.score_by_size(selector, X, y, max_size=9)
+
+
+def test_many_features_are_taken_away_several_at_a_time():
+    X, y = linear(120, m=40)
+    curve = explain.score_by_size(Fixed(range(30), 40), X, y, measure=HSIC())
+    assert curve.sizes.tolist() == [*range(1, 12), 13, 16, 20, 24, 30]
+    assert {0, 1} & set(curve.sets[1].tolist())
+
+
+def test_contributions_tell_interaction_from_double():
+    X, y = xor(300)
+    worth = explain.contributions(Fixed([0, 1], 6), X, y)
+    assert worth.alone.max() < 0.02 and worth.lost.min() > 0.25
+    np.testing.assert_allclose(worth.lost, worth.score - worth.alone[::-1])
+    X, y = linear(300)
+    doubled = explain.contributions(Fixed([0, 3, 1], 8), X, y)
+    alone, lost = (dict(zip(doubled.columns, v, strict=True)) for v in (doubled.alone, doubled.lost))
+    assert alone[0] == pytest.approx(alone[3]) and alone[0] > 0.1
+    assert abs(lost[0]) < 0.03 and lost[1] > 0.08
+
+
+def test_interactions_of_known_pairs():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(400, 5)).astype(float)
+    X[:, 4] = X[:, 2]
+    xor_pair, weak = X[:, 0] != X[:, 1], rng.random(400) < 0.5 + 0.2 * (X[:, 2] - 0.5) + 0.2 * (X[:, 3] - 0.5)
+    pairs = explain.interactions(Fixed([0, 1], 5), X, xor_pair)
+    assert pairs.alone.max() < 0.01
+    assert pairs.matrix[0, 1] == pytest.approx(0.5, abs=0.02)  # all of it, as neither says anything alone
+    sums = explain.interactions(Fixed([2, 3, 4], 5), X, weak)
+    np.testing.assert_array_equal(sums.matrix, sums.matrix.T)
+    assert np.diag(sums.matrix).tolist() == [0, 0, 0]
+    assert abs(sums.matrix[0, 1]) < 0.02  # they add up
+    assert sums.matrix[0, 2] == pytest.approx(-sums.alone[0], abs=0.01)  # copies say the same
+    np.testing.assert_allclose(np.diag(sums.joint), sums.alone)
+
+
+def test_interactions_are_those_of_the_heaviest():
+    X, y = linear(100)
+    selector = Fixed(range(6), 8)
+    selector.weights_ = np.array([0.1, 0.9, 0.2, 0.8, 0.3, 0.7, 0, 0])
+    assert explain.interactions(selector, X, y, max_features=3).columns.tolist() == [1, 3, 5]
+    del selector.weights_
+    strong = explain.interactions(selector, X, y, max_features=4).columns
+    assert strong.tolist()[:2] == [0, 1] and {3, 4} <= set(strong.tolist())
+    for wrong in (0, -1, 2.5):
+        with pytest.raises(ValueError, match=f"max_features={wrong} must be a whole number"):
+            explain.interactions(selector, X, y, max_features=wrong)
+
+
+# -- redundancy -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_copies_are_redundant_and_noise_is_silent(task):
+    X, y = linear(300, task=task)
+    why = explain.redundancy(Fixed([0, 1], 8, task=task), X, y)
+    by_column = {feature.column: feature for feature in why.rejected}
+    assert set(by_column) == {2, 3, 4, 5, 6, 7}
+    exact, noisy = by_column[3], by_column[4]
+    assert exact.kind == noisy.kind == "redundant"
+    assert exact.nearest == noisy.nearest == 0 and exact.correlation == pytest.approx(1)
+    assert exact.reason == "x3 is out because x0 is the same but for its scale."
+    assert noisy.reason == f"x4 is out because x0 says the same (SMI between them {noisy.smi:.2f})."
+    assert exact.alone > why.noise > 0 and abs(exact.gain) < 0.05
+    for column in (2, 5, 6, 7):
+        assert by_column[column].kind == "silent" and "no more than noise" in by_column[column].reason
+        assert by_column[column].alone <= why.noise and by_column[column].gain <= why.gain_noise
+    assert [feature.alone for feature in why.rejected] == sorted(by_alone(why), reverse=True)
+
+
+def by_alone(why):
+    return [feature.alone for feature in why.rejected]
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_what_was_missed_adds(task):
+    X, y = linear(300, task=task)
+    why = explain.redundancy(Fixed([0, 2], 8, task=task), X, y)
+    missed = next(feature for feature in why.rejected if feature.column == 1)
+    assert missed.kind == "adds" and missed.gain > max(why.gain_noise, 0.05)
+    assert missed.reason == f"x1 would add {missed.gain:.3f} to the score of " + (
+        "the 1 selected features that say most." if "1 selected" in missed.reason else "the set."
+    )
+
+
+def test_a_feature_that_stands_in_for_another_is_redundant_though_it_says_nothing_alone():
+    X, y = xor(400)
+    X[:, 4] = X[:, 1] + 0.3 * np.random.default_rng(1).normal(size=400)
+    why = explain.redundancy(Fixed([0, 1], 6), X, y)
+    double = next(feature for feature in why.rejected if feature.column == 4)
+    assert double.alone <= why.noise and double.kind == "redundant"
+    assert (
+        double.reason == f"x4 is out because x1 says the same and more (SMI between them {double.smi:.2f})."
+    )
+    assert {feature.kind for feature in why.rejected if feature.column != 4} == {"silent"}
+
+
+def test_together_the_selected_features_say_what_a_sum_says():
+    X, y = linear(400)
+    X[:, 5] = X[:, 0] + X[:, 1]
+    why = explain.redundancy(Fixed([0, 1], 8), X, y)
+    total = next(feature for feature in why.rejected if feature.column == 5)
+    assert total.kind == "redundant" and "the selected features together say what it says" in total.reason
+
+
+def test_the_best_of_many_noisy_features_is_still_silent():
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(120, 600)), rng.integers(0, 2, 120)
+        why = explain.redundancy(FeatureSelector(Pearson(), Ranking(), 2).fit(X, y), X, y, n_rejected=6)
+        assert len(why.rejected) == 6 and why.n_rejected_in == 598
+        assert sum(feature.kind == "silent" for feature in why.rejected) >= 5
+
+
+def test_strong_and_next_ranked_features_are_both_looked_at():
+    X, y = linear(200)
+    ranking = np.array([1, 1, 2, 7, 6, 3, 4, 5])
+    why = explain.redundancy(Fixed([0, 1], 8, ranking=ranking), X, y, n_rejected=3)
+    # 3 and 4 say most alone, 2 comes next in rank.
+    assert {feature.column for feature in why.rejected} == {2, 3, 4}
+    assert explain.redundancy(Fixed(range(8), 8), X, y).rejected == ()
+
+
+def test_what_the_selected_features_share():
+    X, y = linear(300)
+    why = explain.redundancy(Fixed([0, 1, 4], 8), X, y)
+    assert why.columns.tolist() == [0, 1, 4] and why.names == ("x0", "x1", "x4")
+    np.testing.assert_array_equal(why.smi, why.smi.T)
+    assert np.isnan(np.diag(why.smi)).all() and np.isnan(np.diag(why.correlation)).all()
+    assert why.smi[0, 2] > 0.5 and why.smi[0, 1] < 0.05
+    assert why.correlation[0, 2] == pytest.approx(abs(np.corrcoef(X[:, 0], X[:, 4])[0, 1]))
+
+
+def test_information_between_features_is_symmetric_and_knows_classes():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 5))
+    X[:, 1] = X[:, 0] ** 2 + 0.1 * rng.normal(size=200)
+    X[:, 2] = X[:, 0] > 0
+    X[:, 3] = X[:, 2]
+    between = Between(Study(Fixed([0, 1], 5), X, rng.integers(0, 2, 200), max_rows=200))
+    for one in range(5):
+        for other in range(one):
+            assert between.smi(one, other) == between.smi(other, one) >= 0
+    assert between.smi(0, 1) > 0.3  # no correlation sees it
+    assert between.smi(2, 3) == pytest.approx(0.5, abs=0.02)  # all there is to say of two classes
+    quick = between._study.quick(n_basis=30, sigma_factors=(0.4, 1.2), regularizations=(1e-3, 1e-1))
+    expected = quick.set_params(task="classification", random_state=0).score(X[:, [0]], X[:, 2])
+    assert between.smi(0, 2) == pytest.approx(expected)
+
+
+def test_quick_scores_order_sets_as_the_default_does():
+    X, y = linear(300)
+    study = Study(Fixed([0, 1], 8), X, y, max_rows=300)
+    sets = [(2,), (1,), (0,), (0, 4), (0, 1)]
+    quick = [study.score(columns) for columns in sets]
+    full = [SquaredMutualInformation(random_state=0).score(X[:, columns], y) for columns in sets]
+    assert np.argsort(quick)[[0, -1]].tolist() == np.argsort(full)[[0, -1]].tolist() == [0, 4]
+    np.testing.assert_allclose(quick, np.maximum(full, 0), atol=0.03)
