@@ -9,6 +9,7 @@ from l1lsmi.evaluation.comparison import (
 )
 from l1lsmi.evaluation.protocols import SVMError, held_out_error, svm_error
 from l1lsmi.evaluation.scores import f_measure, redundancy_rate
+from l1lsmi.evaluation.selectors import Compared, SelectorComparison, compare_selectors
 from l1lsmi.evaluation.splits import split_rows
 
 __all__ = [
@@ -18,6 +19,9 @@ __all__ = [
     "held_out_error",
     "split_rows",
     "SVMError",
+    "compare_selectors",
+    "SelectorComparison",
+    "Compared",
     "compare_methods",
     "Comparison",
     "top_counts",

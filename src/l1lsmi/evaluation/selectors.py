@@ -1,0 +1,244 @@
+"""Which selector is best on given data: the same splits for all, errors on rows never seen."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from l1lsmi.arrays import HostArray, is_foreign, to_numpy
+from l1lsmi.evaluation.checks import check_groups, check_task, required
+from l1lsmi.evaluation.protocols import held_out_error
+from l1lsmi.evaluation.splits import split_rows
+from l1lsmi.validation import check_xy, seed_of
+
+__all__ = ["ALL_FEATURES", "Compared", "SelectorComparison", "compare_selectors"]
+
+#: The name of the row that has every feature.
+ALL_FEATURES = "all features"
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """One selector in a comparison.
+
+    Attributes
+    ----------
+    name : str
+    error : float
+        Mean of the errors; nan where the selector failed.
+    errors : numpy.ndarray of shape (n_splits,)
+        Error rate on the rows held out, or root mean squared error in regression.
+    seconds : float
+        Time to select from all rows; 0 for all features.
+    n_features : int
+        How many features were selected from all rows; 0 where the selector failed.
+    support : numpy.ndarray of int
+        Those features.
+    failure : str or None
+        Why there is no result.
+    """
+
+    name: str
+    error: float
+    errors: HostArray
+    seconds: float
+    n_features: int
+    support: HostArray
+    failure: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class SelectorComparison:
+    """Selectors on the same data.
+
+    Attributes
+    ----------
+    results : tuple of Compared
+        In the order given, all features last.
+    agreement : numpy.ndarray of shape (results, results)
+        Features in both sets over features in either, from 0 to 1; nan where there is no set.
+    task : {"classification", "regression"}
+    n_splits : int
+    """
+
+    results: tuple[Compared, ...]
+    agreement: HostArray
+    task: str
+    n_splits: int
+
+    def __iter__(self) -> Iterator[Compared]:
+        return iter(self.results)
+
+
+def compare_selectors(
+    selectors: Mapping[str, Any],
+    X: Any,
+    y: Any,
+    *,
+    task: str = "auto",
+    n_splits: int = 3,
+    n_train: int | None = None,
+    groups: Any = None,
+    include_all: bool = True,
+    random_state: Any = 0,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> SelectorComparison:
+    """Compare selectors by the error of a support vector machine on rows that none of them has seen.
+
+    In every split each selector is fitted to the training rows, the same for all, and `held_out_error`
+    is asked about its features. Each is also fitted to all rows, which says what it selects and how long
+    it takes. A selector that fails is part of the result, with its reason.
+
+    Parameters
+    ----------
+    selectors : mapping of str to estimator
+        Selectors by name; they are cloned, and know their own task.
+    X : array-like of shape (n, m)
+    y : array-like of shape (n,)
+    task : {"auto", "classification", "regression"}, default="auto"
+        What errors are counted by.
+    n_splits : int, default=3
+    n_train : int or None, default=None
+        Training rows in a split; None takes 70 % of them, or all outside the test groups.
+    groups : array-like of shape (n,) or None, default=None
+        Rows with the same label are never on both sides of a split.
+    include_all : bool, default=True
+        Add a row for all features.
+    random_state : int, RandomState instance or None, default=0
+        Draws the splits.
+    progress : callable or None, default=None
+        Called as ``progress(name, done, total)`` after every fit: which selector, and how many of all fits
+        are done.
+
+    Returns
+    -------
+    SelectorComparison
+
+    Examples
+    --------
+    >>> from l1lsmi import L1LSMI, FeatureSelector
+    >>> from l1lsmi.datasets import make_xor
+    >>> from l1lsmi.evaluation import compare_selectors
+    >>> from l1lsmi.measures import Pearson
+    >>> from l1lsmi.strategies import Ranking
+    >>> X, y = make_xor(200, random_state=0)
+    >>> ranking = FeatureSelector(Pearson(), Ranking(), 2)
+    >>> result = compare_selectors({"l1-LSMI": L1LSMI(2, random_state=0), "ranking": ranking}, X, y)
+    >>> [(row.name, row.error < 0.1) for row in result]
+    [('l1-LSMI', True), ('ranking', False), ('all features', True)]
+    """
+    _check_selectors(selectors, include_all)
+    if not isinstance(n_splits, Integral) or isinstance(n_splits, bool) or int(n_splits) < 1:
+        raise ValueError(f"n_splits={n_splits!r} must be a whole number of splits, at least 1.")
+    check_task(task)
+    features, target = check_xy(X, required("y", y), task)
+    kind = "classification" if target.is_classification else "regression"
+    group_of_row = check_groups(groups, target.n_rows)
+    values = np.asarray(to_numpy(y) if is_foreign(y) else y)
+    seeds = np.random.default_rng(seed_of(random_state)).integers(2**31, size=int(n_splits)).tolist()
+    arena = _Arena(
+        x=to_numpy(features),
+        y=values,
+        task=kind,
+        groups=group_of_row,
+        splits=tuple(
+            split_rows(values, n_train=n_train, groups=group_of_row, task=kind, random_state=seed)
+            for seed in seeds
+        ),
+    )
+    results = tuple(arena.run(selectors, include_all, progress))
+    return SelectorComparison(results, _agreement(results), kind, int(n_splits))
+
+
+@dataclass(frozen=True, eq=False)
+class _Arena:
+    """Data and splits that are the same for all."""
+
+    x: HostArray
+    y: HostArray
+    task: str
+    groups: HostArray | None
+    splits: tuple[tuple[HostArray, HostArray], ...]
+
+    def run(
+        self,
+        selectors: Mapping[str, Any],
+        include_all: bool,
+        progress: Callable[[str, int, int], None] | None,
+    ) -> Iterator[Compared]:
+        entries: dict[str, Any] = {**selectors, **({ALL_FEATURES: None} if include_all else {})}
+        per_entry = len(self.splits) + 1
+        total = per_entry * len(entries)
+        for position, (name, selector) in enumerate(entries.items()):
+
+            def tell(done: int, name: str = name, before: int = position * per_entry) -> None:
+                if progress is not None:
+                    progress(name, before + done, total)
+
+            yield self._compare(name, selector, tell)
+
+    def _compare(self, name: str, selector: Any, tell: Callable[[int], None]) -> Compared:
+        errors = np.full(len(self.splits), np.nan)
+        try:
+            started = time.perf_counter()
+            support = self._select(selector, slice(None))
+            seconds = 0.0 if selector is None else time.perf_counter() - started
+            tell(1)
+            for i, (train, test) in enumerate(self.splits):
+                errors[i] = self._error(self._select(selector, train), train, test)
+                tell(i + 2)
+        except Exception as error:
+            tell(len(self.splits) + 1)
+            none = np.empty(0, dtype=np.intp)
+            return Compared(name, np.nan, np.full_like(errors, np.nan), np.nan, 0, none, _reason(error))
+        return Compared(name, float(errors.mean()), errors, seconds, support.size, support, None)
+
+    def _select(self, selector: Any, rows: Any) -> HostArray:
+        if selector is None:
+            return np.arange(self.x.shape[1])
+        fitted = clone(selector).fit(self.x[rows], self.y[rows])
+        return np.flatnonzero(fitted.get_support())
+
+    def _error(self, support: HostArray, train: HostArray, test: HostArray) -> float:
+        return held_out_error(
+            self.x[np.ix_(train, support)],
+            self.y[train],
+            self.x[np.ix_(test, support)],
+            self.y[test],
+            task=self.task,
+            cv=min(5, train.size),
+            groups=None if self.groups is None else self.groups[train],
+        ).error
+
+
+def _reason(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
+
+
+def _agreement(results: tuple[Compared, ...]) -> HostArray:
+    sets = [None if row.failure is not None else set(row.support.tolist()) for row in results]
+    matrix = np.full((len(sets), len(sets)), np.nan)
+    for a, one in enumerate(sets):
+        for b, other in enumerate(sets):
+            if one is not None and other is not None:
+                matrix[a, b] = len(one & other) / max(len(one | other), 1)
+    return matrix
+
+
+def _check_selectors(selectors: Any, include_all: bool) -> None:
+    if not isinstance(selectors, Mapping) or not selectors:
+        what = "empty" if isinstance(selectors, Mapping) else f"a {type(selectors).__name__}"
+        raise ValueError(f"selectors is {what}: pass selectors by name, such as {{'l1-LSMI': L1LSMI(5)}}.")
+    for name, selector in selectors.items():
+        if isinstance(selector, type) or not (hasattr(selector, "fit") and hasattr(selector, "get_support")):
+            what = f"the class {selector.__name__}" if isinstance(selector, type) else repr(selector)[:60]
+            raise ValueError(f"selectors[{name!r}] is {what}: pass a selector, such as L1LSMI(5).")
+    if include_all and ALL_FEATURES in selectors:
+        raise ValueError(f"selectors has one named {ALL_FEATURES!r}: rename it, or pass include_all=False.")
