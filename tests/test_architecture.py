@@ -27,6 +27,9 @@ ALLOWED = {
     "datasets": GROUND | {"progress"},
     "evaluation": GROUND | {"numerics", "validation"},
     "selectors": GROUND | {"numerics", "validation", "base", "measures", "strategies"},
+    "methods": {"selectors", "base", "baselines", "measures", "strategies"},
+    "explain": GROUND | {"numerics", "validation", "base", "measures", "strategies", "selectors"},
+    "plots": {"arrays", "explain"},
     "__init__": {"selectors"},
 }
 # Rooms in which the numerics are kept free of scikit-learn.
@@ -76,9 +79,9 @@ def test_importing_loads_nothing_but_scikit_learn():
 
 
 def test_public_names_are_documented_with_examples():
-    from l1lsmi import datasets, evaluation, measures, strategies
+    from l1lsmi import datasets, evaluation, explain, measures, methods, plots, strategies
 
-    for module in (l1lsmi, measures, strategies, datasets, evaluation):
+    for module in (l1lsmi, measures, strategies, datasets, evaluation, methods, explain, plots):
         for name in module.__all__:
             thing = getattr(module, name)
             if isinstance(thing, type) or callable(thing):
@@ -93,6 +96,11 @@ def test_public_names_are_documented_with_examples():
         datasets.Dataset,
         evaluation.svm_error,
         evaluation.compare_methods,
+        evaluation.compare_selectors,
+        methods.Method,
+        methods.find_method,
+        *(getattr(explain, name) for name in explain.__all__ if name.islower()),
+        *(getattr(plots, name) for name in plots.__all__),
     ):
         assert ">>>" in thing.__doc__
 

@@ -167,19 +167,17 @@ def plot_score_by_k(selector: Any, X: Any = None, y: Any = None, ax: Any = None)
         sizes, scores, knee = curve.sizes, curve.scores, curve.knee
     ax = _axes(ax)
     ax.plot(sizes, scores, color=COLOURS[0], marker="o", markersize=4, linewidth=1.8)
-    marks = {int(selected.size): f"selected: {selected.size}"}
-    if knee is not None:
-        knee_name = f"knee: {knee}"
-        marks[knee] = f"{knee_name}, selected" if knee == selected.size else knee_name
+    marks = {} if knee is None else {knee: f"knee: {knee}"}
+    marks[int(selected.size)] = f"selected: {selected.size}" + (" (knee)" if knee == selected.size else "")
     for size, name in marks.items():
         if size in sizes:
-            _mark(ax, size, float(scores[np.flatnonzero(sizes == size)[0]]), name)
+            _mark(ax, size, float(scores[np.flatnonzero(sizes == size)[0]]), name, below=size == knee)
     if sizes.max() > 50 * max(1, sizes.min()):
         ax.set_xscale("log")
     _whole_numbers(ax, sizes)
     ax.set_xlabel("number of features")
     ax.set_ylabel("score")
-    ax.margins(y=0.15)
+    ax.margins(x=0.1, y=0.15)
     return _tidy(ax)
 
 
@@ -242,17 +240,19 @@ def _draw_radii(ax: Any, path: PathTable, selected: HostArray, names: tuple[str,
     """Lines of features: pale ones for those that fell by the wayside, colours for the selected."""
     stations = sorted(path.stations, key=lambda station: -(station.radius or 0.0))
     path = PathTable(path.kind, tuple(station for station in stations if station.size))
-    columns, weights = path.lines(selected.size + MOST_PALE)
+    columns, weights = path.lines(len(names))
+    keep = np.isin(columns, selected) | (np.cumsum(~np.isin(columns, selected)) <= MOST_PALE)
+    columns, weights = columns[keep], weights[keep]
     shares = 100 * weights / _totals(path)
     places = np.arange(len(path.stations))
     chosen = np.isin(columns, selected)
-    for share in shares[~chosen][:MOST_PALE]:
+    for share in shares[~chosen]:
         ax.plot(places, _until_gone(share), color=PALE, linewidth=0.8, zorder=1)
     ends: list[tuple[float, str, str]] = []
     for i, row in enumerate(np.flatnonzero(chosen)[:MOST_NAMED]):
-        colour = COLOURS[i % len(COLOURS)]
-        line = _until_gone(shares[row])
-        ax.plot(places, line, color=colour, linewidth=1.8, zorder=2)
+        colour, lasted = COLOURS[i % len(COLOURS)], shares[row][-1] > 0
+        style = "-" if lasted else "--"
+        ax.plot(places, _until_gone(shares[row]), color=colour, linewidth=1.8, linestyle=style, zorder=2)
         ends.append((float(shares[row][-1]), _short(names[columns[row]]), colour))
     sizes = [station.size for station in path.stations]
     some = np.unique(np.linspace(0, places.size - 1, min(places.size, 8)).round().astype(int))
@@ -262,11 +262,12 @@ def _draw_radii(ax: Any, path: PathTable, selected: HostArray, names: tuple[str,
     ax.set_xlabel("features left")
     ax.set_ylabel("share of the weight (%)")
     _name_ends(ax, ends)
-    rest = int(selected.size) - min(int(chosen.sum()), MOST_NAMED)
-    if rest > 0:
-        ax.set_title(
-            f"{rest} more selected features are not drawn", fontsize="small", color=GREY, loc="right"
-        )
+    rest = int(selected.size) - len(ends)
+    notes = [f"{rest} more selected features are not drawn"] if rest else []
+    if any(end[0] == 0 for end in ends):
+        notes.append("dashed: came in by an exchange at the end")
+    if notes:
+        ax.set_title("; ".join(notes), fontsize="small", color=GREY, loc="left")
 
 
 def _totals(path: PathTable) -> HostArray:
@@ -296,7 +297,9 @@ def _draw_steps(ax: Any, path: PathTable, names: tuple[str, ...]) -> None:
         if label:
             above = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center", "va": "bottom"}
             ax.annotate(label, (places[i], scores[i]), rotation=90, fontsize="small", color=GREY, **above)
-    ax.margins(y=0.35)
+    # Room for the names above the highest point.
+    low, high = ax.get_ylim()
+    ax.set_ylim(low, high + 0.6 * (high - low))
     _whole_numbers(ax, places)
     ax.set_xlabel("number of features" if by_size else "better sets found")
     ax.set_ylabel("score")
@@ -329,45 +332,51 @@ def _best_by_size(selector: Any) -> tuple[HostArray, HostArray]:
     return sizes, np.array([best[size] for size in sizes.tolist()])
 
 
-def _mark(ax: Any, size: int, score: float, name: str) -> None:
+def _mark(ax: Any, size: int, score: float, name: str, below: bool) -> None:
+    """A ring and a name: under a knee, where the line never is, or above."""
     ax.plot([size], [score], marker="o", markersize=9, color=COLOURS[1], fillstyle="none", linestyle="none")
     ax.annotate(
         name,
         (size, score),
-        xytext=(0, 9),
+        xytext=(7, -7) if below else (0, 9),
         textcoords="offset points",
-        ha="center",
-        va="bottom",
+        ha="left" if below else "center",
+        va="top" if below else "bottom",
         color=COLOURS[1],
         fontsize="small",
     )
 
 
 def _name_ends(ax: Any, ends: list[tuple[float, str, str]]) -> None:
-    """Names at the right ends of lines, moved apart where they would overlap."""
+    """Names beside the right ends of lines, moved apart where they would overlap, with a thin tie."""
+    from scipy.optimize import isotonic_regression
+
     low, high = ax.get_ylim()
     gap = 0.055 * (high - low)
     ends = sorted(ends)
-    heights = [end[0] for end in ends]
-    for i in range(1, len(heights)):
-        heights[i] = max(heights[i], heights[i - 1] + gap)
-    # What was pushed beyond the top comes down, and pushes those below it.
-    over = max(0.0, heights[-1] - high) if heights else 0.0
-    if over:
-        heights[-1] -= over
-        for i in range(len(heights) - 2, -1, -1):
-            heights[i] = min(heights[i], heights[i + 1] - gap)
-    for height, (_, name, colour) in zip(heights, ends, strict=True):
+    places = gap * np.arange(len(ends))
+    # The heights closest to the true ones that leave a gap between any two.
+    heights = isotonic_regression(np.array([end[0] for end in ends]) - places).x + places
+    heights = np.minimum(np.maximum(heights, low + places), high - places[::-1])
+    for height, (end, name, colour) in zip(heights.tolist(), ends, strict=True):
         ax.annotate(
             name,
-            (1, height),
+            (1, end),
             xycoords=("axes fraction", "data"),
-            xytext=(5, 0),
-            textcoords="offset points",
+            xytext=(1.04, height),
+            textcoords=("axes fraction", "data"),
             va="center",
             color=colour,
             fontsize="small",
             annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": colour,
+                "linewidth": 0.6,
+                "shrinkA": 0,
+                "shrinkB": 0,
+                "relpos": (0, 0.5),
+            },
         )
 
 
