@@ -33,7 +33,8 @@ def plot_path(selector: Any, ax: Any = None) -> Any:
 
     For a weighting, each line is a feature and shows its share of the weight as ever fewer features are
     left; the selected ones have colours and names. For a forward or backward search, the line is the
-    score, and each step has the name of its feature.
+    score, and each step has the name of its feature. Names stand to the right of the axes, where a figure
+    of your own has room for them with ``layout="constrained"``.
 
     Parameters
     ----------

@@ -137,23 +137,9 @@ def compare_selectors(
     if not isinstance(n_splits, Integral) or isinstance(n_splits, bool) or int(n_splits) < 1:
         raise ValueError(f"n_splits={n_splits!r} must be a whole number of splits, at least 1.")
     check_task(task)
-    features, target = check_xy(X, required("y", y), task)
-    kind = "classification" if target.is_classification else "regression"
-    group_of_row = check_groups(groups, target.n_rows)
-    values = np.asarray(to_numpy(y) if is_foreign(y) else y)
-    seeds = np.random.default_rng(seed_of(random_state)).integers(2**31, size=int(n_splits)).tolist()
-    arena = _Arena(
-        x=to_numpy(features),
-        y=values,
-        task=kind,
-        groups=group_of_row,
-        splits=tuple(
-            split_rows(values, n_train=n_train, groups=group_of_row, task=kind, random_state=seed)
-            for seed in seeds
-        ),
-    )
+    arena = _arena(X, y, task, int(n_splits), n_train, groups, random_state)
     results = tuple(arena.run(selectors, include_all, progress))
-    return SelectorComparison(results, _agreement(results), kind, int(n_splits))
+    return SelectorComparison(results, _agreement(results), arena.task, int(n_splits))
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,6 +201,21 @@ class _Arena:
             cv=min(5, train.size),
             groups=None if self.groups is None else self.groups[train],
         ).error
+
+
+def _arena(
+    X: Any, y: Any, task: str, n_splits: int, n_train: int | None, groups: Any, random_state: Any
+) -> _Arena:
+    features, target = check_xy(X, required("y", y), task)
+    kind = "classification" if target.is_classification else "regression"
+    group_of_row = check_groups(groups, target.n_rows)
+    values = np.asarray(to_numpy(y) if is_foreign(y) else y)
+    seeds = np.random.default_rng(seed_of(random_state)).integers(2**31, size=n_splits).tolist()
+    splits = tuple(
+        split_rows(values, n_train=n_train, groups=group_of_row, task=kind, random_state=seed)
+        for seed in seeds
+    )
+    return _Arena(to_numpy(features), values, kind, group_of_row, splits)
 
 
 def _reason(error: Exception) -> str:

@@ -68,7 +68,7 @@ def chance_levels(study: Study, core: HostArray) -> tuple[float, float]:
 
 def _fakes(study: Study, x: HostArray) -> HostArray:
     """Shuffled columns, the strongest of each shuffle."""
-    rng = np.random.default_rng((0, study.n_rows))
+    rng = np.random.default_rng(study.seed)
     fakes = []
     for _ in range(N_SHUFFLES):
         rows = rng.permutation(study.n_rows)

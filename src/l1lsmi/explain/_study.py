@@ -14,7 +14,7 @@ from l1lsmi.measures import Measure, SquaredMutualInformation
 from l1lsmi.numerics.ranking import best_first
 from l1lsmi.numerics.target import Target
 from l1lsmi.rows import Table
-from l1lsmi.validation import check_features, check_measure, check_varying
+from l1lsmi.validation import check_features, check_measure, check_varying, seed_of
 
 __all__ = ["QUICK", "Study", "column_names", "selected_columns", "task_of"]
 
@@ -63,12 +63,13 @@ class Study:
             raise ValueError(
                 f"X has {checked.shape[0]} rows, but y has {whole.n_rows}: pass one target per row."
             )
-        self.rows = sample_target(whole, max_rows, random_state)
+        # One seed for all, so that every score is of the same rows, folds and kernels.
+        self.seed = seed_of(random_state)
+        self.rows = sample_target(whole, max_rows, self.seed)
         self.n_rows_in = whole.n_rows
         self.table = Table.of(np.asarray(to_numpy(gather(checked, self.rows, None)), dtype=np.float64))
         check_varying(self.table)
         self.target = _target_rows(whole, self.rows)
-        self.random_state = random_state
         self.measure = self.quick() if measure is None else measure
         check_measure(self.measure)
         self.problem = self.bind(self.target)
@@ -91,7 +92,7 @@ class Study:
     def bind(self, target: Target, measure: Any = None, table: Table | None = None) -> Any:
         """Tie a measure to these rows and a target."""
         measure = self.measure if measure is None else measure
-        return measure.bind(self.table if table is None else table, target, self.random_state)
+        return measure.bind(self.table if table is None else table, target, self.seed)
 
     def varying(self, columns: Iterable[int]) -> HostArray:
         """Those columns that are not constant in these rows, sorted."""

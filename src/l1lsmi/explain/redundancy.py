@@ -41,7 +41,7 @@ class Rejected:
     alone : float
         What it says of the target by itself.
     gain : float
-        What the selected features say with it, minus what they say without: see `redundancy`.
+        What the selected features say with it, minus what they say without: see `Redundancy`.
     nearest : int
         The selected feature that shares most with it.
     nearest_name : str
@@ -90,6 +90,22 @@ class Redundancy:
         What a feature must add to be told from noise.
     n_rows, n_rows_in : int
         Rows that were used, and rows that were given.
+
+    Notes
+    -----
+    Gains are those of the best set on the way of a backward elimination inside the selected features,
+    which is the selected set itself unless it has many features that mean little.
+
+    Both thresholds are measured on these data. The rows of all features are shuffled against the target
+    five times, and the two strongest are looked for anew each time. ``noise`` is one and a half times the
+    highest score that one of these ten reaches alone. ``gain_noise`` is as much of the largest gain by one of
+    them, or by a second copy of a selected feature, which adds no information either; and at least a
+    twentieth of the score, as a feature made of others can make them easier to read. Then a feature
+
+    - "adds" where its gain is above ``gain_noise``;
+    - is "redundant" where it says more than ``noise`` alone and adds nothing; so is one that says nothing
+      alone, but shares at least 0.1 with a selected feature and adds something once that one is gone;
+    - is "silent" where it says no more than ``noise`` alone and adds nothing.
     """
 
     rejected: tuple[Rejected, ...]
@@ -117,9 +133,9 @@ def redundancy(
 ) -> Redundancy:
     """Say of the strongest rejected features why they are out, and what the selected ones share.
 
-    The strongest are, in turn, those that a quick look says most of alone (HSIC, of more than 100 features
-    among those that correlate most with the target) and those that come next in the selector's
-    ``ranking_``, where it has one.
+    The strongest are, in turn, those that a quick look says most of alone (HSIC, of more than 40 features
+    among those that correlate most with the target, as they are or squared) and those that come next in
+    the selector's ``ranking_``, where it has one.
 
     Parameters
     ----------
@@ -143,19 +159,7 @@ def redundancy(
 
     Notes
     -----
-    Gains are those of the best set on the way of a backward elimination inside the selected features,
-    which is the selected set itself unless it has many features that mean little.
-
-    Both thresholds are measured on these data. The rows of all features are shuffled against the target
-    five times, and the two strongest are looked for anew each time. ``noise`` is one and a half times the
-    highest score that one of these ten reaches alone. ``gain_noise`` is as much of the largest gain by one of
-    them, or by a second copy of a selected feature, which adds no information either; and at least a
-    twentieth of the score, as a feature made of others can make them easier to read. Then a feature
-
-    - "adds" where its gain is above ``gain_noise``;
-    - is "redundant" where it says more than ``noise`` alone and adds nothing; so is one that says nothing
-      alone, but shares at least 0.1 with a selected feature and adds something once that one is gone;
-    - is "silent" where it says no more than ``noise`` alone and adds nothing.
+    `Redundancy` says how the thresholds are measured and how the three kinds are told apart.
 
     A redundant feature is put down to the nearest selected one where it adds nothing to that one, or less
     than a tenth of what it says alone; and to the selected features together otherwise. The nearest is a
@@ -271,7 +275,7 @@ class _Judge:
                     f"{name} is out because {other} says the same and more (SMI between them {smi:.2f})."
                 )
             return "silent", (
-                f"{name} is out because it says no more than noise does ({alone:.3f} alone; noise reaches "
+                f"{name} is out because it says no more than noise does ({alone:.3f} alone; noise may reach "
                 f"{self.noise:.3f})."
             )
         if correlation > COPY:
