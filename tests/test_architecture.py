@@ -78,6 +78,10 @@ def test_importing_loads_nothing_but_scikit_learn():
     assert modules_after("import l1lsmi") - needed <= {"l1lsmi", "array_api_compat"}
 
 
+def test_pictures_load_matplotlib_only_when_drawn():
+    assert not {"matplotlib", "pandas"} & modules_after("import l1lsmi.plots, l1lsmi.methods, l1lsmi.explain")
+
+
 def test_public_names_are_documented_with_examples():
     from l1lsmi import datasets, evaluation, explain, measures, methods, plots, strategies
 
