@@ -1,0 +1,106 @@
+// What every picture is made with. Names and values are data: they only ever become text nodes.
+const report = JSON.parse(document.getElementById("report-data").textContent);
+const featureById = new Map(report.features.map((feature) => [feature.id, feature]));
+const isSelected = (id) => featureById.get(id).selected;
+const nameOf = (id) => featureById.get(id).name;
+
+/** An element of the SVG namespace with attributes and children. */
+const svg = (tag, attributes = {}, ...children) => {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  node.append(...children);
+  return node;
+};
+
+/** An HTML element with attributes and children. */
+const html = (tag, attributes = {}, ...children) => {
+  const node = document.createElement(tag);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  node.append(...children);
+  return node;
+};
+
+/** Three significant digits; the same words as the tables of the page. */
+const sig = (x) => {
+  if (x === null || x === undefined || !Number.isFinite(x)) return "n/a";
+  if (x === 0) return "0";
+  const rounded = Number(x.toPrecision(3));
+  const size = Math.abs(rounded);
+  const sign = rounded < 0 ? "\u2212" : "";
+  if (size >= 1e6 || size < 1e-4) return sign + size.toExponential(2).replace("e-", "e\u2212").replace("e+", "e");
+  if (size >= 1000) return sign + size.toLocaleString("en", { useGrouping: true });
+  return sign + size.toPrecision(3);
+};
+
+const percent = (x) => `${sig(x * 100)}\u202f%`;
+
+/** A number on an axis: no digits that the step does not need. */
+const onAxis = (x, step) => {
+  if (Math.abs(x) >= 1e5 || (step < 1e-4 && x !== 0)) return sig(x);
+  const digits = Math.max(0, Math.ceil(-Math.log10(step) - 1e-9));
+  return x.toFixed(Math.min(digits, 6)).replace("-", "\u2212");
+};
+
+const letters = typeof Intl.Segmenter === "function"
+  ? (text) => Array.from(new Intl.Segmenter().segment(text), (piece) => piece.segment)
+  : (text) => Array.from(text);
+
+/** At most so many characters of a name, set apart from text that runs the other way. */
+const short = (name, most) => {
+  const pieces = letters(name);
+  const kept = pieces.length > most ? `${pieces.slice(0, Math.max(1, most - 1)).join("").trimEnd()}\u2026` : name;
+  return `\u2068${kept}\u2069`;
+};
+
+const count = (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
+
+/** Round numbers that cover an interval, about so many. */
+const ticks = (low, high, wanted) => {
+  const span = high - low || Math.abs(high) || 1;
+  const rough = span / Math.max(1, wanted);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= rough * 0.999);
+  const values = [];
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i += 1) values.push(i * step);
+  return { values, step };
+};
+
+/** A straight line from one interval to another. */
+const scale = (from, to) => {
+  const span = from[1] - from[0] || 1;
+  return (x) => to[0] + ((x - from[0]) / span) * (to[1] - to[0]);
+};
+
+/** An empty picture as wide as its figure, which is drawn anew when that changes. */
+const canvas = (figure, height, label) => {
+  const width = Math.max(260, Math.round(figure.clientWidth));
+  const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": label });
+  figure.querySelectorAll(":scope > svg").forEach((old) => old.remove());
+  figure.append(picture);
+  return { picture, width, height };
+};
+
+const words = (x, y, text, attributes = {}) => svg("text", { x, y, ...attributes }, text);
+
+/** Horizontal lines with their numbers. */
+const rulesAcross = (picture, values, step, y, left, right) => {
+  for (const value of values) {
+    picture.append(
+      svg("line", { class: "axis", x1: left, x2: right, y1: y(value), y2: y(value) }),
+      words(left - 8, y(value) + 4, onAxis(value, step), { "text-anchor": "end" }),
+    );
+  }
+};
+
+/** Move labels apart that would overlap; gives their new places. */
+const spread = (places, gap, low, high) => {
+  const order = places.map((place, i) => [place, i]).sort((a, b) => a[0] - b[0]);
+  let previous = low - gap;
+  for (const item of order) previous = item[0] = Math.max(item[0], previous + gap);
+  let next = high + gap;
+  for (const item of order.reverse()) next = item[0] = Math.min(item[0], next - gap);
+  const moved = new Array(places.length);
+  for (const [place, i] of order) moved[i] = place;
+  return moved;
+};

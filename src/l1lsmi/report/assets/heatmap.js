@@ -1,0 +1,91 @@
+// A square table of numbers as colours: one hue for more than nothing, another for less.
+
+/** What the colours stand for. */
+const drawLegend = (picture, left, top, most, signed) => {
+  const steps = signed ? [-1, -0.5, 0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1];
+  picture.append(words(left, top + 11, signed ? sig(-most) : "0"));
+  const start = left + 8 + (signed ? 7 * sig(-most).length : 8);
+  steps.forEach((step, i) => {
+    const kind = step === 0 ? "none" : step > 0 ? "up" : "down";
+    picture.append(svg("rect", {
+      class: `cell ${kind}`, x: start + 18 * i, y: top, width: 18, height: 14, rx: 2,
+      "fill-opacity": step === 0 ? 1 : (0.04 + 0.96 * Math.abs(step)).toFixed(3),
+    }));
+  });
+  picture.append(words(start + 18 * steps.length + 8, top + 11, sig(most)));
+};
+
+/**
+ * labels: names of rows and columns; matrix[i][j]: a number or null; says(i, j): lines that tell what a cell is.
+ * Columns carry the numbers of the rows, so that names never stand on end.
+ */
+const drawMatrix = (figure, { labels, strong, matrix, says, title }) => {
+  const roomy = figure.clientWidth >= 560;
+  const n = labels.length;
+  const width = Math.max(260, Math.round(figure.clientWidth));
+  const beside = roomy ? 190 : 118;
+  // Names where lines of text have room; numbers alone on narrow screens, where touching a square names it.
+  const named = (width - beside - 4) / n >= 12;
+  const left = named ? beside : 26;
+  const side = clamp((width - left - 4) / n, 4, 40);
+  const numbered = side >= 12;
+  const { picture } = canvas(figure, Math.round(side * n + 56), title);
+  const top = 22;
+  const off = matrix.flatMap((row, i) => row.filter((value, j) => i !== j && value !== null).map(Math.abs));
+  const most = Math.max(...off, 1e-12);
+  const marks = [];
+  matrix.forEach((row, i) => {
+    const y = top + side * (i + 0.5) + 4;
+    const ink = { "text-anchor": "end", class: strong(i) ? "strong" : "" };
+    if (named) picture.append(words(left - 30, y, short(labels[i], roomy ? 22 : 11), ink));
+    if (numbered) picture.append(words(left - 8, y, String(i + 1), named ? { "text-anchor": "end" } : ink));
+    if (numbered) picture.append(words(left + side * (i + 0.5), top - 7, String(i + 1), { "text-anchor": "middle" }));
+    row.forEach((value, j) => {
+      const kind = value === null || i === j ? "none" : value >= 0 ? "up" : "down";
+      const node = svg("rect", {
+        class: `cell ${kind}`, x: left + side * j, y: top + side * i, width: side, height: side, rx: Math.min(3, side / 6),
+        "fill-opacity": kind === "none" ? 1 : (0.04 + 0.96 * Math.min(1, Math.abs(value) / most)).toFixed(3),
+      });
+      picture.append(node);
+      if (i !== j) marks.push({ node, x: left + side * (j + 0.5), y: top + side * (i + 0.5), lines: says(i, j) });
+    });
+  });
+  drawLegend(picture, left, top + side * n + 14, most, matrix.flat().some((value) => value < 0));
+  explore(picture, marks, { reach: side });
+};
+
+const drawRedundancy = (figure) => {
+  const { ids, matrix } = report.redundancy;
+  drawMatrix(figure, {
+    labels: ids.map(nameOf),
+    strong: (i) => isSelected(ids[i]),
+    matrix,
+    title: "How much pairs of features say about each other",
+    says: (i, j) => [`${nameOf(ids[i])} and ${nameOf(ids[j])}`, `shared: ${sig(matrix[i][j])}`],
+  });
+};
+
+const drawInteractions = (figure) => {
+  const { ids, matrix } = report.interactions;
+  drawMatrix(figure, {
+    labels: ids.map(nameOf),
+    strong: () => true,
+    matrix,
+    title: "What pairs of features say together beyond what they say alone",
+    says: (i, j) => [
+      `${nameOf(ids[i])} and ${nameOf(ids[j])}`,
+      `together ${sig(Math.abs(matrix[i][j]))} ${matrix[i][j] >= 0 ? "more" : "less"} than the sum of each alone`,
+    ],
+  });
+};
+
+const drawAgreement = (figure) => {
+  const { names, matrix } = report.comparison.agreement;
+  drawMatrix(figure, {
+    labels: names,
+    strong: () => true,
+    matrix,
+    title: "How far the sets of two methods agree",
+    says: (i, j) => [`${names[i]} and ${names[j]}`, `${Math.round(matrix[i][j] * 100)} % of the features of either are in both`],
+  });
+};

@@ -1,0 +1,84 @@
+// How the score grows with the number of features, and the set of each size.
+
+/** The curve with the knee and the size that was asked for; gives the function that lights a size. */
+const drawCurve = (figure, sizes, choose) => {
+  const roomy = figure.clientWidth >= 560;
+  const { picture, width, height } = canvas(figure, roomy ? 320 : 270, "Score against the number of features");
+  const frame = { left: 52, right: width - 22, top: 30, bottom: height - 46 };
+  const known = sizes.sets.filter((set) => set.score !== null);
+  const scores = known.map((set) => set.score);
+  const low = Math.min(0, ...scores);
+  const high = Math.max(...scores, low + 1e-9);
+  const x = scale([sizes.sets[0].size, sizes.sets[sizes.sets.length - 1].size], [frame.left + 8, frame.right]);
+  const y = scale([low, high], [frame.bottom, frame.top]);
+  const across = ticks(low, high, 4);
+  rulesAcross(picture, across.values, across.step, y, frame.left, frame.right);
+  const below = ticks(sizes.sets[0].size, sizes.sets[sizes.sets.length - 1].size, Math.max(2, Math.floor(width / 70)));
+  for (const value of below.values.filter(Number.isInteger)) {
+    picture.append(words(x(value), frame.bottom + 18, value.toLocaleString("en"), { "text-anchor": "middle" }));
+  }
+  picture.append(words((frame.left + frame.right) / 2, frame.bottom + 38, "number of features", { "text-anchor": "middle" }));
+  if (sizes.knee !== null) {
+    const at = x(sizes.knee);
+    const anchor = at > width - 60 ? "end" : at < 60 ? "start" : "middle";
+    picture.append(
+      svg("line", { class: "rule", x1: at, x2: at, y1: frame.top - 8, y2: frame.bottom }),
+      words(at, frame.top - 14, `knee: ${sizes.knee}`, { class: "other", "text-anchor": anchor }),
+    );
+  }
+  const d = known.map((set, i) => `${i ? "L" : "M"}${x(set.size).toFixed(1)} ${y(set.score).toFixed(1)}`).join("");
+  picture.append(svg("path", { class: "curve", d }));
+  const marks = known.map((set) => {
+    const node = svg("circle", {
+      class: set.size === sizes.asked ? "point asked" : "point",
+      cx: x(set.size), cy: y(set.score), r: known.length > 40 ? 3.5 : 5,
+    });
+    picture.append(node);
+    const lines = [count(set.size, "feature"), `score ${sig(set.score)}`];
+    if (set.size === sizes.asked) lines.push("the number that was asked for");
+    if (set.size === sizes.knee) lines.push("the knee: further features add little");
+    return { node, x: x(set.size), y: y(set.score), size: set.size, index: sizes.sets.indexOf(set), lines };
+  });
+  explore(picture, marks, {
+    start: marks.findIndex((mark) => mark.size === sizes.asked),
+    press: (i) => choose(marks[i].index),
+    lit: (i) => {
+      // With the keyboard the set follows the point.
+      if (document.activeElement === marks[i].node) choose(marks[i].index);
+    },
+  });
+};
+
+/** The set of one size as a list of names, beside the set that was chosen. */
+const showSet = (place, sizes, set) => {
+  const whole = sizes.sets.find((other) => other.size === sizes.asked);
+  const share = whole && whole.score > 0 && set.score !== null ? ` (${Math.round((set.score / whole.score) * 100)} % of that of the chosen set)` : "";
+  const score = set.score === null ? "" : `Score ${sig(set.score)}${set.size === sizes.asked ? "" : share}.`;
+  const extra = set.ids.filter((id) => !isSelected(id)).length;
+  const note = extra ? ` Dashed: ${count(extra, "feature")} outside the chosen set.` : "";
+  const items = set.ids.map((id) =>
+    html("li", isSelected(id) ? {} : { class: "extra" }, html("bdi", { class: "cut", title: nameOf(id) }, nameOf(id))),
+  );
+  if (set.n_left_out) items.push(html("li", {}, `and ${set.n_left_out.toLocaleString("en")} more`));
+  place.replaceChildren(html("p", { class: "small" }, score + note), html("ul", { class: "chips" }, ...items));
+};
+
+const drawSizes = (figure) => {
+  const sizes = report.sizes;
+  const slider = document.getElementById("size");
+  const output = document.getElementById("size-output");
+  const place = document.getElementById("size-set");
+  // The slider counts sets, not features: sizes may have gaps.
+  const choose = (index) => {
+    const set = sizes.sets[index];
+    slider.value = index;
+    output.textContent = set.size.toLocaleString("en");
+    slider.setAttribute("aria-valuetext", count(set.size, "feature"));
+    showSet(place, sizes, set);
+  };
+  drawCurve(figure, sizes, choose);
+  if (slider.dataset.ready) return;
+  slider.dataset.ready = "yes";
+  slider.addEventListener("input", () => choose(Number(slider.value)));
+  choose(sizes.sets.findIndex((set) => set.size === sizes.asked));
+};

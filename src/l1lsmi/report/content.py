@@ -1,0 +1,176 @@
+"""What a report says, as a plain dict: everything is worked out here, the page only shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from l1lsmi.arrays import HostArray, to_numpy
+from l1lsmi.explain import explain_selection
+from l1lsmi.numerics.target import Target
+from l1lsmi.report.judged import comparison_part, held_out_part
+from l1lsmi.report.mentions import Mentions
+from l1lsmi.report.names import feature_names_of, shown
+from l1lsmi.report.parts import (
+    chosen_part,
+    columns_part,
+    interactions_part,
+    ranking_part,
+    redundancy_part,
+    sizes_part,
+)
+from l1lsmi.report.pictures import feature_plots
+from l1lsmi.report.reproduce import again_part
+from l1lsmi.report.search_path import path_part
+from l1lsmi.validation import check_features, check_target
+
+__all__ = ["collect"]
+
+VERSION = 1
+#: What `asked` may say.
+ASKED = ("command", "source", "format", "sha256", "seconds", "prepare")
+#: Characters of a name inside a sentence.
+LONGEST_IN_SENTENCE = 60
+MOST_NOTES = 50
+
+
+def collect(
+    selector: Any,
+    X: Any,
+    y: Any,
+    *,
+    feature_names: Sequence[str] | None = None,
+    target: str = "target",
+    task: str = "auto",
+    method: Any = None,
+    asked: Mapping[str, Any] | None = None,
+    table: Any = None,
+    comparison: Any = None,
+    held_out: bool = True,
+    n_splits: int = 3,
+    held_out_rows: int = 400,
+    max_rows: int = 500,
+    random_state: Any = 0,
+    made: datetime | None = None,
+) -> dict[str, Any]:
+    """Work out everything that a report says.
+
+    Parameters
+    ----------
+    selector : fitted selector
+    X : array-like of shape (n, m)
+        What it was fitted to.
+    y : array-like of shape (n,)
+    feature_names : sequence of str or None, default=None
+        None takes the names that the selector knows, or x0, x1, ...
+    target : str, default="target"
+        What y is called.
+    task : {"auto", "classification", "regression"}, default="auto"
+    method : str, object with ``title`` and ``summary``, or None, default=None
+        What the method is called, such as an entry of `l1lsmi.methods.METHODS`; None takes the class of the
+        selector.
+    asked : mapping or None, default=None
+        Where the data came from: "command", "source", "format", "sha256", "seconds" of the search, and in
+        "prepare" the options given to `l1lsmi.files.prepare`. All may be left out.
+    table : object with ``columns`` and ``notes``, or None, default=None
+        What became of each column of a file, such as the result of `l1lsmi.files.prepare`.
+    comparison : result of `l1lsmi.evaluation.compare_selectors`, or None, default=None
+    held_out : bool, default=True
+        Whether to choose anew on part of the rows and count errors on the others. Most of the time of a
+        report is spent on this.
+    n_splits : int, default=3
+        How often.
+    held_out_rows : int, default=400
+        Rows that are used for it at most, drawn in proportion to the classes.
+    max_rows : int, default=500
+        Rows that explanations are worked out from at most.
+    random_state : int, RandomState instance or None, default=0
+        Draws rows and splits.
+    made : datetime or None, default=None
+        The time on the report; None is now.
+
+    Returns
+    -------
+    report : dict
+        Lists, dicts, text and numbers only; the layout is in ``schema.json``, see `schema`.
+
+    Examples
+    --------
+    >>> from l1lsmi import L1LSMI
+    >>> from l1lsmi.datasets import make_xor
+    >>> from l1lsmi.report import collect
+    >>> X, y = make_xor(100, random_state=0)
+    >>> selector = L1LSMI(2, random_state=0).fit(X, y)
+    >>> report = collect(selector, X, y, target="either", held_out=False)
+    >>> [feature["name"] for feature in report["features"] if feature["selected"]]
+    ['x0', 'x1']
+    """
+    asked = _checked_asked(asked)
+    names = feature_names_of(selector, X, feature_names)
+    values = np.asarray(to_numpy(check_features(X)), dtype=np.float64)
+    known = check_target(y, task)
+    in_sentences = [shown(name, LONGEST_IN_SENTENCE) for name in names]
+    explained = explain_selection(
+        selector, X, y, max_rows=max_rows, random_state=random_state, feature_names=in_sentences
+    )
+    selected = np.flatnonzero(selector.get_support())
+    weights = getattr(selector, "weights_", None)
+    mentions = Mentions(names, selected, None if weights is None else np.asarray(weights))
+    report = {
+        "version": VERSION,
+        "made": (made or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "asked": _asked_part(selector, asked, method, target, known, values),
+        "chosen": chosen_part(selector, explained.contributions, mentions),
+        "sizes": sizes_part(explained.score_by_size, mentions),
+        "plots": feature_plots(values, known, mentions.selected, np.random.default_rng(0)),
+        "held_out": None,
+        "comparison": comparison_part(comparison, known),
+        "redundancy": redundancy_part(explained.redundancy, mentions),
+        "interactions": interactions_part(explained.interactions, mentions),
+        "path": path_part(explained.path, mentions),
+        "columns": columns_part(table, mentions),
+        "notes": [shown(note, 1000) for note in tuple(getattr(table, "notes", ()))[:MOST_NOTES]],
+        "ranking": ranking_part(selector, mentions),
+        "reproduce": again_part(selector, asked, target, table is not None),
+    }
+    if held_out:
+        report["held_out"] = held_out_part(
+            selector,
+            values,
+            known,
+            n_splits=n_splits,
+            most_rows=held_out_rows,
+            random_state=random_state,
+        )
+    report["features"] = mentions.listed()
+    return report
+
+
+def _checked_asked(asked: Mapping[str, Any] | None) -> dict[str, Any]:
+    said = dict(asked or {})
+    unknown = sorted(set(said) - set(ASKED))
+    if unknown:
+        raise ValueError(f"asked has {unknown[0]!r}, which a report has no place for: use {', '.join(ASKED)}.")
+    return said
+
+
+def _asked_part(
+    selector: Any, asked: Mapping[str, Any], method: Any, target: str, known: Target, X: HostArray
+) -> dict[str, Any]:
+    title = getattr(method, "title", method) or type(selector).__name__
+    summary = getattr(method, "summary", None)
+    source = asked.get("source")
+    return {
+        "target": shown(target),
+        "task": "classification" if known.is_classification else "regression",
+        "k": int(np.count_nonzero(selector.get_support())),
+        "method": shown(title),
+        "summary": None if summary is None else shown(summary, 1000),
+        "n_rows": int(X.shape[0]),
+        "n_features": int(X.shape[1]),
+        "n_classes": None if known.classes is None else int(known.classes.size),
+        "source": None if source is None else shown(source),
+    }

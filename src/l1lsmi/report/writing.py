@@ -1,0 +1,69 @@
+"""A report as a file."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from l1lsmi.report.content import collect
+from l1lsmi.report.page import render
+
+__all__ = ["write_report"]
+
+
+def write_report(path: str | os.PathLike[str], selector: Any, X: Any, y: Any, **options: Any) -> Path:
+    """Work out a report and write it as one HTML file.
+
+    Parameters
+    ----------
+    path : str or path
+        Replaced as a whole once everything is done: there is never half a report.
+    selector : fitted selector
+    X : array-like of shape (n, m)
+    y : array-like of shape (n,)
+    **options
+        See `collect`.
+
+    Returns
+    -------
+    path : pathlib.Path
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from l1lsmi import L1LSMI
+    >>> from l1lsmi.datasets import make_xor
+    >>> from l1lsmi.report import write_report
+    >>> X, y = make_xor(100, random_state=0)
+    >>> selector = L1LSMI(2, random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = write_report(f"{folder}/report.html", selector, X, y, target="either", held_out=False)
+    ...     path.stat().st_size < 200_000
+    True
+    """
+    place = Path(path)
+    if not place.parent.is_dir():
+        raise ValueError(f"path is {str(path)!r}, but there is no folder {str(place.parent)!r}: make it first.")
+    page = render(collect(selector, X, y, **options))
+    with tempfile.NamedTemporaryFile(
+        "w", dir=place.parent, prefix=f".{place.name}.", suffix=".tmp", encoding="utf-8", newline="\n", delete=False
+    ) as file:
+        draft = Path(file.name)
+        try:
+            file.write(page)
+            file.close()
+            draft.chmod(0o666 & ~_umask())
+            draft.replace(place)
+        except BaseException:
+            draft.unlink(missing_ok=True)
+            raise
+    return place
+
+
+def _umask() -> int:
+    """Bits that new files of this process do not get; temporary files are closed to others otherwise."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

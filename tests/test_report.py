@@ -1,0 +1,359 @@
+"""The report: a dict that anything can read, and a page that asks nothing of anyone."""
+
+import json
+import re
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from types import SimpleNamespace
+
+import jsonschema
+import numpy as np
+import pytest
+
+from l1lsmi import L1HSIC, L1LSMI, FeatureSelector
+from l1lsmi.baselines import MRMR, LassoK
+from l1lsmi.measures import HSIC, Pearson
+from l1lsmi.report import collect, render, schema, write_report
+from l1lsmi.report.names import shown
+from l1lsmi.report.page import SCRIPTS, STYLES, _asset, _hash
+from l1lsmi.strategies import Backward, Forward, Ranking
+
+WHEN = datetime(2024, 2, 29, 12, 0, 0, tzinfo=UTC)
+HOSTILE = [
+    "<script>window.hacked=1</script>",
+    '"><img src=x onerror="window.hacked=2">',
+    "</script><script>window.hacked=3</script>",
+    "{{ 7 * 7 }}{% raw %}",
+    "line\u2028separator\u2029and\nnewline\ttab\x00nul",
+    "שלום עולם \u202eturned",
+    "\U0001f9ec\U0001f469\u200d\U0001f52c gene",
+    "x" * 5000,
+    "",
+    "javascript:alert(1)",
+]
+
+
+def data(task="classification", n=120, m=10, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, m))
+    X[:, 3] = rng.integers(0, 3, n)
+    X[:, 4] = X[:, 0] + 0.05 * rng.normal(size=n)
+    signal = X[:, 0] + X[:, 3] + 0.3 * rng.normal(size=n)
+    return X, signal if task == "regression" else np.where(signal > 1, "yes", "no")
+
+
+def fitted(task="classification", k=3, **options):
+    X, y = data(task, **options)
+    return L1LSMI(k, random_state=0, n_restarts=1).fit(X, y), X, y
+
+
+@pytest.fixture(scope="module")
+def report():
+    selector, X, y = fitted()
+    return collect(selector, X, y, target="ill", n_splits=2, max_rows=60, made=WHEN)
+
+
+@pytest.fixture(scope="module")
+def page(report):
+    return render(report)
+
+
+def checked(report):
+    """The report after a trip through JSON, if it is what the schema says."""
+    there_and_back = json.loads(json.dumps(report, allow_nan=False))
+    jsonschema.validate(there_and_back, schema())
+    assert there_and_back == report
+    return report
+
+
+def quick(selector, X, y, **options):
+    """A report without what takes longest."""
+    return collect(selector, X, y, held_out=False, max_rows=60, made=WHEN, **options)
+
+
+class Reader(HTMLParser):
+    """Elements and text of a page as a browser would see them."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.words, self.scripts, self._inside = [], [], [], ""
+        self.feed(text)
+        self.close()
+        assert not self.rawdata
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self._inside = tag
+
+    def handle_endtag(self, tag):
+        self._inside = ""
+
+    def handle_data(self, text):
+        (self.scripts if self._inside in ("script", "style") else self.words).append(text)
+
+
+# -- the dict ---------------------------------------------------------------------------------
+
+
+def test_schema_is_a_schema_and_refuses(report):
+    jsonschema.Draft202012Validator.check_schema(schema())
+    for broken in ({**report, "surprise": 1}, {k: v for k, v in report.items() if k != "asked"}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(broken, schema())
+
+
+def test_numbers_of_the_dict_are_those_of_the_selector(report):
+    selector, X, y = fitted()
+    checked(report)
+    ids = [row["id"] for row in report["chosen"]["rows"]]
+    assert sorted(ids) == np.flatnonzero(selector.support_).tolist()
+    weights = [row["weight"] for row in report["chosen"]["rows"]]
+    assert weights == sorted(weights, reverse=True)
+    np.testing.assert_allclose(weights, selector.weights_[ids], rtol=1e-5)
+    assert report["asked"]["n_rows"] == 120 and report["asked"]["n_classes"] == 2
+    assert {f["id"] for f in report["features"] if f["selected"]} == set(ids)
+    sizes = report["sizes"]
+    assert sizes["asked"] == 3
+    assert all(len(s["ids"]) + s["n_left_out"] == s["size"] for s in sizes["sets"])
+
+
+def test_everything_that_is_mentioned_has_a_name(report):
+    known = {feature["id"] for feature in report["features"]}
+    mentioned = {track["id"] for track in report["path"]["tracks"]}
+    for station in report["path"]["stations"]:
+        mentioned |= {*station["entered"], *station["left"]}
+    for found in report["sizes"]["sets"]:
+        mentioned |= set(found["ids"])
+    mentioned |= {row[key] for row in report["redundancy"]["rejected"] for key in ("id", "nearest")}
+    mentioned |= set(report["interactions"]["ids"]) | {plot["id"] for plot in report["plots"]["features"]}
+    assert mentioned <= known
+
+
+def test_path_tells_who_came_and_who_left(report):
+    inside = set()
+    selector = fitted()[0]
+    last = report["path"]["stations"][-1]
+    for station in report["path"]["stations"]:
+        assert station["n_entered"] >= len(station["entered"])
+        inside = (inside | set(station["entered"])) - set(station["left"])
+        if station["n_entered"] == len(station["entered"]) and not station["n_left"] > len(station["left"]):
+            assert len(inside) <= 10
+    assert last["size"] == selector.support_.sum()
+    for track in report["path"]["tracks"]:
+        assert len(track["shares"]) == len(report["path"]["stations"])
+    totals = np.array([[share or 0 for share in track["shares"]] for track in report["path"]["tracks"]]).sum(0)
+    np.testing.assert_allclose(totals, 1, atol=1e-3)
+
+
+def test_the_same_input_gives_the_same_page_but_for_the_time(report, page):
+    selector, X, y = fitted()
+    again = collect(selector, X, y, target="ill", n_splits=2, max_rows=60)
+    assert again["made"] != report["made"]
+    assert render({**again, "made": report["made"]}) == page
+
+
+SELECTORS = {
+    "l1-hsic": (L1HSIC(2, random_state=0, n_restarts=1), "weights"),
+    "forward": (FeatureSelector(HSIC(), Forward(), 2), "sets"),
+    "backward": (FeatureSelector(HSIC(), Backward(), 2), "sets"),
+    "ranking": (FeatureSelector(Pearson(), Ranking(), 2), None),
+    "mrmr": (MRMR(2), None),
+    "lasso": (LassoK(2), None),
+    "one": (L1LSMI(1, random_state=0, n_restarts=1), "weights"),
+    "all": (FeatureSelector(HSIC(), Backward(), 8), "sets"),
+}
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("name", SELECTORS)
+def test_every_kind_of_method(name, task):
+    selector, kind = SELECTORS[name]
+    X, y = data(task, m=8, n=80)
+    report = checked(quick(selector.fit(X, y), X, y))
+    assert (report["path"] and report["path"]["kind"]) == kind
+    assert report["chosen"]["has_weights"] == hasattr(selector, "weights_")
+    page = render(report)
+    assert ('id="path"' in page) == (kind is not None)
+    assert 'id="held-out"' not in page
+    assert ('id="interactions"' in page) == (selector.n_features_to_select > 1)
+
+
+def test_regression_says_how_far_off():
+    selector, X, y = fitted("regression")
+    report = checked(collect(selector, X, y, n_splits=2, max_rows=60, made=WHEN))
+    held = report["held_out"]
+    assert held["metric"] == {"name": "root mean squared error", "percent": False}
+    assert held["guess"] == pytest.approx(y.std(), rel=1e-4)
+    assert [row["role"] for row in held["rows"]] == ["selection", "all"]
+    assert all(row["error"] == pytest.approx(np.mean(row["errors"]), rel=1e-4) for row in held["rows"])
+    assert held["n_train"] + held["n_test"] == held["n_rows"] == 120
+    assert held["rows"][0]["error"] < held["guess"]
+    kinds = {plot["id"]: plot["kind"] for plot in report["plots"]["features"]}
+    assert kinds.get(3, "boxes") == "boxes" and "scatter" in kinds.values()
+    text = " ".join(" ".join(Reader(render(report)).words).split())
+    assert "a support vector machine is off by" in text and "Always naming the mean" in text
+
+
+def test_rows_of_the_held_out_error_are_capped():
+    selector, X, y = fitted()
+    held = collect(selector, X, y, held_out_rows=60, n_splits=1, max_rows=60)["held_out"]
+    assert held["n_rows"] == held["n_train"] + held["n_test"] == 60 and held["n_splits"] == 1
+
+
+def test_quartiles_and_shares_are_those_of_the_data(report):
+    X, y = data()
+    by_id = {plot["id"]: plot for plot in report["plots"]["features"]}
+    assert by_id[3]["kind"] == "shares"
+    for value, group in enumerate(by_id[3]["groups"]):
+        rows = X[:, 3] == value
+        assert group["rows"] == rows.sum()
+        np.testing.assert_allclose(group["shares"], [(y[rows] == c).mean() for c in ("no", "yes")], atol=1e-3)
+    boxed = next(plot for plot in by_id.values() if plot["kind"] == "boxes")
+    for box in boxed["boxes"]:
+        values = X[y == box["group"], boxed["id"]]
+        np.testing.assert_allclose([box["q1"], box["middle"], box["q3"]], np.quantile(values, [0.25, 0.5, 0.75]), rtol=1e-4)
+
+
+def test_columns_and_notes_of_a_file():
+    selector, X, y = fitted()
+    columns = [SimpleNamespace(name=f"c{j}", kind="number", n_missing=j, used_as="number") for j in range(10)]
+    columns += [SimpleNamespace(name="id", kind="text", n_missing=0, used_as="left out: text")]
+    table = SimpleNamespace(columns=columns, notes=("2 rows were dropped.",), source_columns=[f"c{j}" for j in range(10)])
+    asked = {"command": "l1lsmi select a.csv", "source": "a.csv", "sha256": "ab" * 32, "prepare": {"missing": "drop"}}
+    report = checked(quick(selector, X, y, table=table, asked=asked, target="ill"))
+    chosen = {column["name"] for column in report["columns"]["listed"] if column["chosen"]}
+    assert chosen == {f"c{j}" for j in np.flatnonzero(selector.support_)}
+    assert report["columns"]["counts"] == [{"used_as": "number", "n": 10}, {"used_as": "left out: text", "n": 1}]
+    text = " ".join(Reader(render(report)).words)
+    for said in ("2 rows were dropped.", "l1lsmi select a.csv", "ab" * 32, "prepare(read_table('a.csv'), 'ill', missing='drop')"):
+        assert said in text
+
+
+def test_the_program_of_the_page_does_it_again():
+    X, y = data()
+    for selector in (L1LSMI(3, random_state=0, n_restarts=1), FeatureSelector(HSIC(sigma=2.0), Backward(), 3), MRMR(2)):
+        snippet = quick(selector.fit(X, y), X, y)["reproduce"]["snippet"]
+        names = {"X": X, "y": y}
+        exec(snippet, names)
+        np.testing.assert_array_equal(names["selector"].support_, selector.support_)
+
+
+def test_bad_arguments_get_one_sentence():
+    selector, X, y = fitted()
+    with pytest.raises(ValueError, match="feature_names has 2 names, but X has 10 columns"):
+        collect(selector, X, y, feature_names=["a", "b"])
+    with pytest.raises(ValueError, match="asked has 'colour', which a report has no place for"):
+        collect(selector, X, y, asked={"colour": "red"})
+    with pytest.raises(ValueError, match="is missing: pass its dict as it is"):
+        render({"features": []})
+    with pytest.raises(ValueError, match="there is no folder"):
+        write_report("/nowhere/at/all.html", selector, X, y)
+
+
+# -- the page ---------------------------------------------------------------------------------
+
+
+def test_nothing_of_the_page_is_fetched(page):
+    for tag, attributes in Reader(page).elements:
+        assert tag not in ("img", "iframe", "object", "embed", "base", "form", "video", "audio", "frame"), tag
+        for name in ("src", "href", "srcset", "action", "data", "poster", "xlink:href"):
+            value = attributes.get(name) or ""
+            assert value == "" or value.startswith("#") or value == "data:,", (tag, name, value)
+        assert "style" not in attributes and not any(name.startswith("on") for name in attributes)
+    css = "".join(_asset(name) for name in STYLES)
+    assert "url(" not in css and "@import" not in css
+    js = "".join(_asset(name) for name in SCRIPTS)
+    for call in ("fetch(", "XMLHttpRequest", "WebSocket", "sendBeacon", "import(", "eval(", "innerHTML", "outerHTML"):
+        assert call not in js
+    assert "insertAdjacentHTML" not in js and "document.write" not in js and "</script" not in js
+
+
+def test_policy_knows_the_script_and_the_style_and_nothing_else(page):
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1].replace("&#39;", "'")
+    style = re.search(r"<style>(.*?)</style>", page, re.DOTALL)[1]
+    script = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    assert len(script) == 1
+    assert "default-src 'none'" in policy and "unsafe" not in policy
+    assert f"style-src '{_hash(style)}'" in policy and f"script-src '{_hash(script[0])}'" in policy
+
+
+def test_the_page_carries_its_numbers(report, page):
+    assert json.loads(re.search(r'id="report-data">(.*?)</script>', page, re.DOTALL)[1]) == report
+
+
+def test_every_picture_has_a_table(page):
+    sections = re.findall(r'<section id="[\w-]+".*?</section>', page, re.DOTALL)
+    pictured = [section for section in sections if "data-picture=" in section]
+    assert len(pictured) >= 6
+    assert all("<table>" in section and "<details>" in section for section in pictured)
+
+
+def test_hostile_names_are_text():
+    X, y = data()
+    y = np.where(y == "yes", "<i>yes</i>", "no & \u2028")
+    selector = L1LSMI(8, random_state=0, n_restarts=1).fit(X, y)
+    report = checked(quick(selector, X, y, feature_names=HOSTILE, target="<b>target</b>", method="<u>m</u>"))
+    page = render(report)
+    reader = Reader(page)
+    calm = Reader(render(quick(selector, X, y)))
+    # The same elements, whatever the names: not one more and not one less.
+    assert [(t, set(a)) for t, a in reader.elements] == [(t, set(a)) for t, a in calm.elements]
+    text = "".join(reader.words)
+    for name in HOSTILE[:4]:
+        assert name in text
+    assert "49" not in re.findall(r"\d+", shown(HOSTILE[3]))
+    assert "<script>window.hacked" not in page and "<img" not in page and "<b>target" not in page
+    for character in "\u2028\u2029\u202e\x00":
+        assert character not in page
+    data_block = re.search(r'id="report-data">(.*?)</script>', page, re.DOTALL)[1]
+    assert not set(data_block) & set("<>&")
+    page.encode("utf-8")
+
+
+@pytest.mark.parametrize("name", ["\ud800 lone", "a\x1bb", "", 7, None, "\u2066isolate"])
+def test_any_name_can_be_shown(name):
+    text = shown(name)
+    text.encode("utf-8")
+    assert text.strip() and not re.search(r"[\x00-\x1f\x7f\u2028\u2029\u202a-\u202e\u2066-\u2069]", text)
+
+
+def test_twenty_thousand_features_make_a_small_page(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 20_000)).astype(np.float32)
+    y = X[:, 7] + 0.1 * rng.normal(size=40) > 0
+    names = [f"gene {j} " + "long " * 40 for j in range(20_000)]
+    columns = [SimpleNamespace(name=name, kind="number", n_missing=0, used_as="number") for name in names]
+    table = SimpleNamespace(columns=columns, notes=(), source_columns=names)
+    selector = FeatureSelector(Pearson(), Ranking(), 110).fit(X, y)
+    options = {"feature_names": names, "table": table, "max_rows": 40, "held_out": False}
+    path = write_report(tmp_path / "wide.html", selector, X, y, **options)
+    assert path.stat().st_size < 5e6 and [file.name for file in tmp_path.iterdir()] == ["wide.html"]
+    text = path.read_text(encoding="utf-8")
+    words = " ".join(" ".join(Reader(text).words).split())
+    assert "10 further chosen features are not listed here" in words
+    assert "19,700 further columns not listed" in words
+    report = json.loads(re.search(r'id="report-data">(.*?)</script>', text, re.DOTALL)[1])
+    assert report["ranking"] is None and len(report["plots"]["features"]) <= 24
+
+
+def test_many_classes_and_few_rows():
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    y = np.arange(60) % 15
+    report = checked(quick(FeatureSelector(HSIC(), Forward(), 2).fit(X, y), X, y))
+    assert report["plots"]["n_classes_left_out"] == 7
+    assert "7 classes with fewer rows left out" in " ".join(" ".join(Reader(render(report)).words).split())
+
+
+def test_without_the_template_library(monkeypatch, report):
+    import builtins
+
+    original = builtins.__import__
+
+    def without_jinja2(name, *args, **options):
+        if name.startswith("jinja2"):
+            raise ImportError(name)
+        return original(name, *args, **options)
+
+    monkeypatch.setattr(builtins, "__import__", without_jinja2)
+    with pytest.raises(ImportError, match=r"pip install 'l1lsmi\[report\]'"):
+        render(report)
