@@ -127,7 +127,7 @@ def collect(
         "sizes": sizes_part(explained.score_by_size, mentions),
         "plots": feature_plots(values, known, mentions.selected, np.random.default_rng(0)),
         "held_out": None,
-        "comparison": comparison_part(comparison, known),
+        "comparison": comparison_part(comparison),
         "redundancy": redundancy_part(explained.redundancy, mentions),
         "interactions": interactions_part(explained.interactions, mentions),
         "path": path_part(explained.path, mentions),

@@ -8,20 +8,17 @@ import numpy as np
 from sklearn.base import clone
 
 from l1lsmi.arrays import HostArray
-from l1lsmi.evaluation import held_out_error, split_rows
+from l1lsmi.evaluation import compare_selectors
 from l1lsmi.explain import sample_rows
 from l1lsmi.numerics.target import Target
 from l1lsmi.report.names import plain_target, shown
 from l1lsmi.report.numbers import number, numbers
 
-__all__ = ["comparison_part", "held_out_part", "metric_of"]
+__all__ = ["comparison_part", "held_out_part"]
 
-
-def metric_of(is_classification: bool) -> dict[str, Any]:
-    """What errors are counted in."""
-    if is_classification:
-        return {"name": "error rate", "percent": True}
-    return {"name": "root mean squared error", "percent": False}
+#: Share of the rows that a split trains on.
+TRAIN_SHARE = 0.7
+MOST_METHODS = 30
 
 
 def held_out_part(
@@ -54,33 +51,84 @@ def held_out_part(
     y = plain_target(target)
     rows = sample_rows(y, task, most_rows, random_state)
     X, y = X[rows], y[rows]
-    errors = {"selection": [], "all": []}
-    for s in range(n_splits):
-        train, test = split_rows(y, task=task, random_state=s)
-        inside = clone(selector).fit(X[train], y[train]).get_support()
-        for role, columns in (("selection", inside), ("all", slice(None))):
-            errors[role].append(held_out_error(X[train][:, columns], y[train], X[test][:, columns], y[test], task=task).error)
+    n_train = max(1, round(TRAIN_SHARE * rows.size))
     k = int(np.count_nonzero(selector.get_support()))
+    chosen, everything = compare_selectors(
+        {"chosen": clone(selector)}, X, y, task=task, n_splits=n_splits, n_train=n_train, random_state=random_state
+    )
+    judged = (
+        (f"the chosen {k:,}", "selection", k, chosen),
+        (f"all {X.shape[1]:,}", "all", int(X.shape[1]), everything),
+    )
     return {
         "rows": [
-            {"name": f"the chosen {k:,}", "role": "selection", "n_features": k, "error": number(np.mean(errors["selection"])), "errors": numbers(errors["selection"]), "failure": None},
-            {"name": f"all {X.shape[1]:,}", "role": "all", "n_features": int(X.shape[1]), "error": number(np.mean(errors["all"])), "errors": numbers(errors["all"]), "failure": None},
+            {"name": name, "role": role, "n_features": size, **_errors(result)}
+            for name, role, size, result in judged
         ],
-        "metric": metric_of(target.is_classification),
-        "guess": number(_guess(y, target.is_classification)),
+        "metric": _metric(task),
+        "guess": number(_guess(y, task)),
         "n_rows": int(rows.size),
-        "n_train": int(train.size),
-        "n_test": int(test.size),
+        "n_train": n_train,
+        "n_test": int(rows.size) - n_train,
         "n_splits": n_splits,
     }
 
 
-def _guess(y: HostArray, is_classification: bool) -> float:
+def comparison_part(comparison: Any) -> dict[str, Any] | None:
+    """Errors of several methods, and how far their sets agree.
+
+    Parameters
+    ----------
+    comparison : SelectorComparison or None
+
+    Returns
+    -------
+    part : dict or None
+    """
+    if comparison is None:
+        return None
+    results = list(comparison)[:MOST_METHODS]
+    methods = [
+        {
+            "name": shown(result.name, 80),
+            "seconds": number(result.seconds),
+            "n_features": None if result.failure else int(result.n_features),
+            **_errors(result),
+        }
+        for result in results
+    ]
+    # The set of all features agrees with others by its size only.
+    n_features = max((int(result.support.max(initial=-1)) + 1 for result in results), default=0)
+    told = [i for i, result in enumerate(results) if not result.failure and result.n_features < n_features]
+    agreement = {
+        "names": [methods[i]["name"] for i in told],
+        "matrix": numbers(comparison.agreement[np.ix_(told, told)], 4),
+    }
+    return {
+        "methods": methods,
+        "metric": _metric(comparison.task),
+        "agreement": agreement if len(told) > 1 else None,
+    }
+
+
+def _metric(task: str) -> dict[str, Any]:
+    """What errors are counted in."""
+    if task == "classification":
+        return {"name": "error rate", "percent": True}
+    return {"name": "root mean squared error", "percent": False}
+
+
+def _errors(result: Any) -> dict[str, Any]:
+    failed = result.failure is not None
+    return {
+        "error": number(result.error),
+        "errors": [] if failed else numbers(result.errors),
+        "failure": shown(result.failure, 300) if failed else None,
+    }
+
+
+def _guess(y: HostArray, task: str) -> float:
     """Error of always saying the same: the most frequent class, or the mean."""
-    if not is_classification:
+    if task == "regression":
         return float(y.std())
     return 1.0 - float(np.unique(y, return_counts=True)[1].max()) / y.size
-
-
-def comparison_part(comparison, target):
-    return None

@@ -2,7 +2,11 @@
 const tip = html("div", { id: "tip", role: "status", "aria-live": "polite" });
 document.body.append(tip);
 
-const hideTip = () => tip.classList.remove("shown");
+let followMark = () => {};
+const hideTip = () => {
+  followMark = () => {};
+  tip.classList.remove("shown");
+};
 
 /** Show lines of text beside a place of the window, inside the window. */
 const showTip = (lines, x, y) => {
@@ -54,9 +58,12 @@ const explore = (picture, marks, { start = 0, reach = 48, lit = () => {}, dark =
     shown = i;
     marks[i].node.classList.add("lit");
     lit(i);
-    const frame = picture.getBoundingClientRect();
-    const factor = frame.width / picture.viewBox.baseVal.width;
-    showTip(marks[i].lines, frame.left + marks[i].x * factor, frame.top + marks[i].y * factor);
+    followMark = () => {
+      const frame = picture.getBoundingClientRect();
+      const factor = frame.width / picture.viewBox.baseVal.width;
+      showTip(marks[i].lines, frame.left + marks[i].x * factor, frame.top + marks[i].y * factor);
+    };
+    followMark();
   };
   const nearest = (event) => {
     const frame = picture.getBoundingClientRect();
@@ -110,4 +117,6 @@ const explore = (picture, marks, { start = 0, reach = 48, lit = () => {}, dark =
   });
 };
 
-window.addEventListener("scroll", hideTip, { passive: true });
+// The keyboard brings marks into view: the tip moves with them. Whoever scrolls otherwise is done with it.
+const onScroll = () => (document.activeElement.classList.contains("mark") ? followMark() : hideTip());
+window.addEventListener("scroll", onScroll, { passive: true });

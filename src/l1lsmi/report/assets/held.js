@@ -42,7 +42,7 @@ const drawErrors = (figure, rows, metric, guess) => {
 
 const drawHeldOut = (figure) => {
   const { rows, metric, guess } = report.held_out;
-  drawErrors(figure, rows, metric, guess);
+  drawErrors(figure, rows.filter((row) => row.error !== null), metric, guess);
 };
 
 const drawComparison = (figure) => {

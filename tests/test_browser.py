@@ -1,0 +1,297 @@
+"""The report in a real browser: nothing is fetched, nothing runs that should not, everything can be reached."""
+
+import base64
+import json
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from l1lsmi import L1LSMI, FeatureSelector
+from l1lsmi.measures import HSIC
+from l1lsmi.report import write_report
+from l1lsmi.strategies import Backward
+
+#: Set to 1 where a missing browser is a failure.
+REQUIRED = "L1LSMI_REQUIRE_BROWSER"
+FLAGS = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+WIDTHS = [320, 360, 1280]
+HOSTILE = [
+    "<script>window.hacked=1</script>",
+    '"><img src=x onerror="window.hacked=2">',
+    "</script><svg onload=window.hacked=3>",
+    "שלום עולם مرحبا",
+    "\U0001f9ec\U0001f469\u200d\U0001f52c " + "long name " * 20,
+    "x" * 200,
+    "two\nlines",
+    "{{ 7 * 7 }}",
+]
+
+
+def missing(what):
+    reason = f"{what} is not installed: set {REQUIRED}=1 to make this a failure"
+    if os.environ.get(REQUIRED) == "1":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    binary = shutil.which("chromium") or shutil.which("google-chrome")
+    driver = shutil.which("chromedriver")
+    try:
+        from selenium import webdriver
+    except ImportError:
+        missing("selenium")
+    if binary is None or driver is None:
+        missing("Chromium with its driver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = binary
+    for flag in [*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"]:
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    running = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    yield running
+    running.quit()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """Reports of four kinds: classes, a quantity, a greedy path, and names that mean harm."""
+    folder = tmp_path_factory.mktemp("reports")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 8))
+    X[:, 3] = rng.integers(0, 3, 90)
+    signal = X[:, 0] + X[:, 1] * X[:, 2] + X[:, 3]
+    classes = np.where(signal > 1, "yes", "no")
+    calm = [f"feature {j}" for j in range(8)]
+    weighting, greedy = L1LSMI(4, random_state=0, n_restarts=1), FeatureSelector(HSIC(), Backward(), 4)
+    kinds = {
+        "classes": (weighting, classes, {"feature_names": calm, "n_splits": 2}),
+        "quantity": (weighting, signal, {"feature_names": calm, "n_splits": 2}),
+        "greedy": (greedy, classes, {"feature_names": calm, "held_out": False}),
+        "hostile": (weighting, np.char.add("<b>", classes), {"feature_names": HOSTILE, "held_out": False}),
+    }
+    written = {}
+    for name, (selector, y, options) in kinds.items():
+        target = "<img src=y onerror=window.hacked=4>" if name == "hostile" else "outcome"
+        path = folder / f"{name}.html"
+        written[name] = write_report(path, selector.fit(X, y), X, y, target=target, max_rows=60, **options)
+    return written
+
+
+KINDS = ["classes", "quantity", "greedy", "hostile"]
+
+
+def opened(browser, path: Path, width=1280, dark=False):
+    """Open a file and give the browser back; its logs begin with this file."""
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+    browser.get("about:blank")
+    for log in ("browser", "performance"):
+        browser.get_log(log)
+    browser.get(path.as_uri())
+    return browser
+
+
+def press(browser, *keys):
+    for key in keys:
+        for kind in ("keyDown", "keyUp"):
+            browser.execute_cdp_cmd("Input.dispatchKeyEvent", {"type": kind, "key": key, "code": key})
+
+
+def focused(browser):
+    return browser.execute_script("return document.activeElement.getAttribute('aria-label')")
+
+
+def bring(browser, mark):
+    """Scroll to a mark, and wait until the page has seen it."""
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", mark)
+    browser.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+
+
+def tip(browser):
+    script = "const t = document.getElementById('tip'); return t.classList.contains('shown') ? t.innerText : null"
+    return browser.execute_script(script)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_opens_without_a_word_and_asks_for_nothing(browser, pages, kind):
+    opened(browser, pages[kind])
+    assert browser.get_log("browser") == []
+    events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    asked = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
+    assert {url for url in asked if url != "data:,"} == {pages[kind].as_uri()}
+    assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_picture_is_drawn(browser, pages, kind):
+    opened(browser, pages[kind])
+    places = browser.execute_script(
+        "return [...document.querySelectorAll('[data-picture], [data-plot]')].map((place) => "
+        "[place.dataset.picture ?? 'plot', place.querySelectorAll('svg .mark').length])"
+    )
+    assert {"sizes", "plots", "path", "redundancy", "interactions"} <= {name for name, _ in places}
+    assert all(marks >= 2 for _, marks in places), places
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_nothing_is_wider_than_the_window(browser, pages, kind, width):
+    opened(browser, pages[kind], width)
+    wide = "return [document.scrollingElement.scrollWidth, window.innerWidth]"
+    inside, window = browser.execute_script(wide)
+    assert inside <= window == width
+    browser.execute_script("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
+    inside, window = browser.execute_script(wide)
+    assert inside <= window
+
+
+def test_names_that_mean_harm_are_text(browser, pages):
+    opened(browser, pages["hostile"])
+    browser.execute_script("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
+    assert browser.execute_script("return window.hacked ?? null") is None
+    assert browser.execute_script("return document.images.length") == 0
+    assert browser.execute_script("return document.scripts.length") == 2
+    text = browser.execute_script("return document.body.innerText")
+    for name in [*HOSTILE[:3], "{{ 7 * 7 }}", "<img src=y onerror=window.hacked=4>", "<b>yes"]:
+        assert name in text
+
+
+def test_pointing_at_a_mark_says_what_it_is(browser, pages):
+    from selenium.webdriver import ActionChains
+
+    opened(browser, pages["classes"])
+    assert tip(browser) is None
+    for picture in ("sizes", "path", "interactions", "held_out"):
+        mark = browser.find_elements("css selector", f"[data-picture={picture}] .mark")[-1]
+        bring(browser, mark)
+        ActionChains(browser).move_to_element(mark).perform()
+        said = tip(browser)
+        assert said and said.splitlines()[0] in mark.get_attribute("aria-label"), picture
+        inside = browser.execute_script(
+            "const r = document.getElementById('tip').getBoundingClientRect();"
+            "return r.left >= 0 && r.top >= 0 && r.right <= innerWidth && r.bottom <= innerHeight"
+        )
+        assert inside, picture
+
+
+def test_the_slider_shows_the_set_of_each_size(browser, pages):
+    opened(browser, pages["classes"])
+    script = "return [...document.querySelectorAll('#size-set li')].map((item) => item.textContent)"
+    assert len(browser.execute_script(script)) == 4
+    slider = browser.find_element("id", "size")
+    for keys, size in ((["Home"], 1), (["ArrowRight"], 2), (["End"], 8)):
+        browser.execute_script("arguments[0].focus()", slider)
+        press_on_slider(browser, *keys)
+        assert len(browser.execute_script(script)) == size
+        assert browser.find_element("id", "size-output").text == str(size)
+        assert slider.get_attribute("aria-valuetext").startswith(f"{size} feature")
+    # Features beyond the chosen ones are told apart.
+    assert len(browser.find_elements("css selector", "#size-set li.extra")) == 4
+
+
+def press_on_slider(browser, *keys):
+    codes = {"Home": 36, "End": 35, "ArrowRight": 39}
+    for key in keys:
+        for kind in ("keyDown", "keyUp"):
+            event = {"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": codes[key]}
+            browser.execute_cdp_cmd("Input.dispatchKeyEvent", event)
+
+
+def test_a_point_of_the_curve_shows_its_set(browser, pages):
+    opened(browser, pages["classes"])
+    mark = browser.find_elements("css selector", "[data-picture=sizes] .mark")[1]
+    bring(browser, mark)
+    mark.click()
+    assert browser.find_element("id", "size-output").text == "2"
+
+
+@pytest.mark.parametrize("picture", ["sizes", "path", "redundancy", "interactions", "held_out"])
+def test_marks_are_reached_by_keyboard(browser, pages, picture):
+    opened(browser, pages["classes"])
+    stops = browser.find_elements("css selector", f"[data-picture={picture}] [tabindex='0']")
+    assert len(stops) == 1  # one stop on the way through the page, however many marks
+    browser.execute_script("arguments[0].focus()", stops[0])
+    first = focused(browser)
+    assert tip(browser) is not None
+    reached = {first}
+    for key in ("ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp", "Home", "End"):
+        press(browser, key)
+        reached.add(focused(browser))
+        assert tip(browser).splitlines()[0] in focused(browser)
+    assert len(reached) >= 2
+    press(browser, "Escape")
+    assert tip(browser) is None
+    assert len(browser.find_elements("css selector", f"[data-picture={picture}] [tabindex='0']")) == 1
+
+
+def test_everything_that_can_be_focused_has_a_name(browser, pages):
+    opened(browser, pages["classes"])
+    nameless = browser.execute_script(
+        "return [...document.querySelectorAll('svg [tabindex], button, input, [role=region]')].filter((node) => "
+        "!(node.getAttribute('aria-label') || node.textContent.trim() || (node.labels ?? []).length)).length"
+    )
+    assert nameless == 0
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_light_and_dark(browser, pages, dark):
+    opened(browser, pages["classes"], dark=dark)
+    colour = "return getComputedStyle(document.body).backgroundColor"
+    before = browser.execute_script(colour)
+    assert (sum(map(int, before[4:-1].split(", "))) < 300) == dark
+    button = browser.find_element("id", "theme")
+    assert button.text == ("Light" if dark else "Dark")
+    button.click()
+    after = browser.execute_script(colour)
+    assert (sum(map(int, after[4:-1].split(", "))) < 300) != dark
+    button.click()
+    assert browser.execute_script(colour) == before
+    assert browser.get_log("browser") == []
+
+
+def test_a_narrower_window_draws_anew(browser, pages):
+    opened(browser, pages["classes"], 1280)
+    box = "return document.querySelector('[data-picture=path] svg').viewBox.baseVal.width"
+    before = browser.execute_script(box)
+    size = {"width": 360, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+    assert browser.execute_script(box) < 360 < before
+    assert browser.get_log("browser") == []
+
+
+def test_printing_opens_what_is_folded(browser, pages):
+    opened(browser, pages["classes"])
+    browser.execute_script(
+        "window.open_on_paper = null; addEventListener('beforeprint', () => "
+        "{ window.open_on_paper = document.querySelectorAll('details:not([open])').length; })"
+    )
+    paper = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})["data"])
+    assert paper.startswith(b"%PDF-") and paper.count(b"/Type /Page\n") >= 3
+    assert browser.execute_script("return window.open_on_paper") == 0
+    assert browser.execute_script("return document.querySelectorAll('details[open]').length") == 0
+
+
+def test_a_missing_browser_is_said(monkeypatch):
+    monkeypatch.setenv(REQUIRED, "1")
+    with pytest.raises(pytest.fail.Exception, match="Chromium is not installed"):
+        missing("Chromium")
+    monkeypatch.setenv(REQUIRED, "0")
+    with pytest.raises(pytest.skip.Exception, match=REQUIRED):
+        missing("Chromium")
