@@ -30,6 +30,7 @@ ALLOWED = {
     "methods": {"selectors", "base", "baselines", "measures", "strategies"},
     "explain": GROUND | {"numerics", "validation", "base", "measures", "strategies", "selectors"},
     "plots": {"arrays", "explain"},
+    "report": GROUND | {"numerics", "validation", "explain", "evaluation"},
     "__init__": {"selectors"},
 }
 # Rooms in which the numerics are kept free of scikit-learn.

@@ -1,4 +1,4 @@
-"""The report in a real browser: nothing is fetched, nothing runs that should not, everything can be reached."""
+"""The report in a real browser: nothing is fetched, nothing runs that should not, all can be reached."""
 
 import base64
 import json
@@ -124,7 +124,9 @@ def bring(browser, mark):
 
 
 def tip(browser):
-    script = "const t = document.getElementById('tip'); return t.classList.contains('shown') ? t.innerText : null"
+    script = (
+        "const t = document.getElementById('tip'); return t.classList.contains('shown') ? t.innerText : null"
+    )
     return browser.execute_script(script)
 
 
@@ -243,8 +245,9 @@ def test_marks_are_reached_by_keyboard(browser, pages, picture):
 def test_everything_that_can_be_focused_has_a_name(browser, pages):
     opened(browser, pages["classes"])
     nameless = browser.execute_script(
-        "return [...document.querySelectorAll('svg [tabindex], button, input, [role=region]')].filter((node) => "
-        "!(node.getAttribute('aria-label') || node.textContent.trim() || (node.labels ?? []).length)).length"
+        "return [...document.querySelectorAll('svg [tabindex], button, input, [role=region]')]"
+        ".filter((node) => !(node.getAttribute('aria-label') || node.textContent.trim() "
+        "|| (node.labels ?? []).length)).length"
     )
     assert nameless == 0
 

@@ -12,6 +12,7 @@ import pytest
 
 from l1lsmi import L1HSIC, L1LSMI, FeatureSelector
 from l1lsmi.baselines import MRMR, LassoK
+from l1lsmi.evaluation import compare_selectors, svm_error
 from l1lsmi.measures import HSIC, Pearson
 from l1lsmi.report import collect, render, schema, write_report
 from l1lsmi.report.names import shown
@@ -103,7 +104,7 @@ def test_schema_is_a_schema_and_refuses(report):
 
 
 def test_numbers_of_the_dict_are_those_of_the_selector(report):
-    selector, X, y = fitted()
+    selector = fitted()[0]
     checked(report)
     ids = [row["id"] for row in report["chosen"]["rows"]]
     assert sorted(ids) == np.flatnonzero(selector.support_).tolist()
@@ -141,7 +142,9 @@ def test_path_tells_who_came_and_who_left(report):
     assert last["size"] == selector.support_.sum()
     for track in report["path"]["tracks"]:
         assert len(track["shares"]) == len(report["path"]["stations"])
-    totals = np.array([[share or 0 for share in track["shares"]] for track in report["path"]["tracks"]]).sum(0)
+    totals = np.array([[share or 0 for share in track["shares"]] for track in report["path"]["tracks"]]).sum(
+        0
+    )
     np.testing.assert_allclose(totals, 1, atol=1e-3)
 
 
@@ -200,6 +203,38 @@ def test_rows_of_the_held_out_error_are_capped():
     assert held["n_rows"] == held["n_train"] + held["n_test"] == 60 and held["n_splits"] == 1
 
 
+def test_the_selection_is_made_anew_for_the_held_out_error():
+    """What is left to chance when features are chosen on rows that count the errors must not be gained."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 1000)), np.arange(60) % 2
+    selector = FeatureSelector(Pearson(), Ranking(), 5).fit(X, y)
+    held = collect(selector, X, y, n_splits=5, max_rows=60)["held_out"]
+    assert svm_error(X[:, selector.support_], y).error < 0.25
+    assert held["rows"][0]["error"] > 0.35
+    assert held["n_restarts"] is None
+
+
+def test_comparison_of_methods():
+    X, y = data(n=80)
+    selector = MRMR(3).fit(X, y)
+    broken = FeatureSelector(HSIC(), Backward(), 50)
+    methods = {"mrmr": MRMR(3), "<lasso>": LassoK(3), "broken": broken}
+    comparison = compare_selectors(methods, X, y, n_splits=2)
+    report = checked(quick(selector, X, y, comparison=comparison))
+    listed = {method["name"]: method for method in report["comparison"]["methods"]}
+    assert list(listed) == ["mrmr", "<lasso>", "broken", "all features"]
+    assert listed["broken"]["error"] is None and listed["broken"]["errors"] == []
+    assert "50" in listed["broken"]["failure"]
+    assert listed["mrmr"]["error"] == pytest.approx(comparison.results[0].error, rel=1e-4)
+    assert report["comparison"]["agreement"]["names"] == ["mrmr", "<lasso>"]
+    same = len({*comparison.results[0].support} & {*comparison.results[1].support})
+    assert report["comparison"]["agreement"]["matrix"][0][1] == pytest.approx(same / (6 - same), rel=1e-3)
+    page = render(report)
+    assert 'data-picture="agreement"' in page and "<lasso>" not in page
+    alone = quick(selector, X, y, comparison=compare_selectors({"mrmr": MRMR(3)}, X, y, n_splits=1))
+    assert checked(alone)["comparison"]["agreement"] is None
+
+
 def test_quartiles_and_shares_are_those_of_the_data(report):
     X, y = data()
     by_id = {plot["id"]: plot for plot in report["plots"]["features"]}
@@ -211,27 +246,48 @@ def test_quartiles_and_shares_are_those_of_the_data(report):
     boxed = next(plot for plot in by_id.values() if plot["kind"] == "boxes")
     for box in boxed["boxes"]:
         values = X[y == box["group"], boxed["id"]]
-        np.testing.assert_allclose([box["q1"], box["middle"], box["q3"]], np.quantile(values, [0.25, 0.5, 0.75]), rtol=1e-4)
+        np.testing.assert_allclose(
+            [box["q1"], box["middle"], box["q3"]], np.quantile(values, [0.25, 0.5, 0.75]), rtol=1e-4
+        )
 
 
 def test_columns_and_notes_of_a_file():
     selector, X, y = fitted()
     columns = [SimpleNamespace(name=f"c{j}", kind="number", n_missing=j, used_as="number") for j in range(10)]
     columns += [SimpleNamespace(name="id", kind="text", n_missing=0, used_as="left out: text")]
-    table = SimpleNamespace(columns=columns, notes=("2 rows were dropped.",), source_columns=[f"c{j}" for j in range(10)])
-    asked = {"command": "l1lsmi select a.csv", "source": "a.csv", "sha256": "ab" * 32, "prepare": {"missing": "drop"}}
+    table = SimpleNamespace(
+        columns=columns, notes=("2 rows were dropped.",), source_columns=[f"c{j}" for j in range(10)]
+    )
+    asked = {
+        "command": "l1lsmi select a.csv",
+        "source": "a.csv",
+        "sha256": "ab" * 32,
+        "prepare": {"missing": "drop"},
+    }
     report = checked(quick(selector, X, y, table=table, asked=asked, target="ill"))
     chosen = {column["name"] for column in report["columns"]["listed"] if column["chosen"]}
     assert chosen == {f"c{j}" for j in np.flatnonzero(selector.support_)}
-    assert report["columns"]["counts"] == [{"used_as": "number", "n": 10}, {"used_as": "left out: text", "n": 1}]
+    assert report["columns"]["counts"] == [
+        {"used_as": "number", "n": 10},
+        {"used_as": "left out: text", "n": 1},
+    ]
     text = " ".join(Reader(render(report)).words)
-    for said in ("2 rows were dropped.", "l1lsmi select a.csv", "ab" * 32, "prepare(read_table('a.csv'), 'ill', missing='drop')"):
+    for said in (
+        "2 rows were dropped.",
+        "l1lsmi select a.csv",
+        "ab" * 32,
+        "prepare(read_table('a.csv'), 'ill', missing='drop')",
+    ):
         assert said in text
 
 
 def test_the_program_of_the_page_does_it_again():
     X, y = data()
-    for selector in (L1LSMI(3, random_state=0, n_restarts=1), FeatureSelector(HSIC(sigma=2.0), Backward(), 3), MRMR(2)):
+    for selector in (
+        L1LSMI(3, random_state=0, n_restarts=1),
+        FeatureSelector(HSIC(sigma=2.0), Backward(), 3),
+        MRMR(2),
+    ):
         snippet = quick(selector.fit(X, y), X, y)["reproduce"]["snippet"]
         names = {"X": X, "y": y}
         exec(snippet, names)
@@ -263,7 +319,16 @@ def test_nothing_of_the_page_is_fetched(page):
     css = "".join(_asset(name) for name in STYLES)
     assert "url(" not in css and "@import" not in css
     js = "".join(_asset(name) for name in SCRIPTS)
-    for call in ("fetch(", "XMLHttpRequest", "WebSocket", "sendBeacon", "import(", "eval(", "innerHTML", "outerHTML"):
+    for call in (
+        "fetch(",
+        "XMLHttpRequest",
+        "WebSocket",
+        "sendBeacon",
+        "import(",
+        "eval(",
+        "innerHTML",
+        "outerHTML",
+    ):
         assert call not in js
     assert "insertAdjacentHTML" not in js and "document.write" not in js and "</script" not in js
 

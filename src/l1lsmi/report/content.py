@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from l1lsmi.arrays import HostArray, to_numpy
-from l1lsmi.explain import explain_selection
+from l1lsmi.explain import Explanation, explain_selection
 from l1lsmi.numerics.target import Target
 from l1lsmi.report.judged import comparison_part, held_out_part
 from l1lsmi.report.mentions import Mentions
@@ -51,7 +51,7 @@ def collect(
     comparison: Any = None,
     held_out: bool = True,
     n_splits: int = 3,
-    held_out_rows: int = 400,
+    held_out_rows: int = 300,
     max_rows: int = 500,
     random_state: Any = 0,
     made: datetime | None = None,
@@ -79,11 +79,11 @@ def collect(
         What became of each column of a file, such as the result of `l1lsmi.files.prepare`.
     comparison : result of `l1lsmi.evaluation.compare_selectors`, or None, default=None
     held_out : bool, default=True
-        Whether to choose anew on part of the rows and count errors on the others. Most of the time of a
-        report is spent on this.
+        Whether to choose anew on part of the rows, with at most two restarts of the search, and count
+        errors on the others. Most of the time of a report is spent on this.
     n_splits : int, default=3
         How often.
-    held_out_rows : int, default=400
+    held_out_rows : int, default=300
         Rows that are used for it at most, drawn in proportion to the classes.
     max_rows : int, default=500
         Rows that explanations are worked out from at most.
@@ -108,7 +108,7 @@ def collect(
     >>> [feature["name"] for feature in report["features"] if feature["selected"]]
     ['x0', 'x1']
     """
-    asked = _checked_asked(asked)
+    said = _checked_asked(asked)
     names = feature_names_of(selector, X, feature_names)
     values = np.asarray(to_numpy(check_features(X)), dtype=np.float64)
     known = check_target(y, task)
@@ -116,44 +116,43 @@ def collect(
     explained = explain_selection(
         selector, X, y, max_rows=max_rows, random_state=random_state, feature_names=in_sentences
     )
-    selected = np.flatnonzero(selector.get_support())
     weights = getattr(selector, "weights_", None)
+    selected = np.flatnonzero(selector.get_support())
     mentions = Mentions(names, selected, None if weights is None else np.asarray(weights))
+    judged = {"n_splits": n_splits, "most_rows": held_out_rows, "random_state": random_state}
     report = {
         "version": VERSION,
         "made": (made or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "asked": _asked_part(selector, asked, method, target, known, values),
-        "chosen": chosen_part(selector, explained.contributions, mentions),
-        "sizes": sizes_part(explained.score_by_size, mentions),
+        "asked": _asked_part(selector, said, method, target, known, values),
+        **_explained_parts(selector, explained, mentions),
         "plots": feature_plots(values, known, mentions.selected, np.random.default_rng(0)),
-        "held_out": None,
+        "held_out": held_out_part(selector, values, known, **judged) if held_out else None,
         "comparison": comparison_part(comparison),
-        "redundancy": redundancy_part(explained.redundancy, mentions),
-        "interactions": interactions_part(explained.interactions, mentions),
-        "path": path_part(explained.path, mentions),
         "columns": columns_part(table, mentions),
         "notes": [shown(note, 1000) for note in tuple(getattr(table, "notes", ()))[:MOST_NOTES]],
         "ranking": ranking_part(selector, mentions),
-        "reproduce": again_part(selector, asked, target, table is not None),
+        "reproduce": again_part(selector, said, target, table is not None),
     }
-    if held_out:
-        report["held_out"] = held_out_part(
-            selector,
-            values,
-            known,
-            n_splits=n_splits,
-            most_rows=held_out_rows,
-            random_state=random_state,
-        )
-    report["features"] = mentions.listed()
-    return report
+    return {**report, "features": mentions.listed()}
+
+
+def _explained_parts(selector: Any, explained: Explanation, mentions: Mentions) -> dict[str, Any]:
+    return {
+        "chosen": chosen_part(selector, explained.contributions, mentions),
+        "sizes": sizes_part(explained.score_by_size, mentions),
+        "redundancy": redundancy_part(explained.redundancy, mentions),
+        "interactions": interactions_part(explained.interactions, mentions),
+        "path": path_part(explained.path, mentions),
+    }
 
 
 def _checked_asked(asked: Mapping[str, Any] | None) -> dict[str, Any]:
     said = dict(asked or {})
     unknown = sorted(set(said) - set(ASKED))
     if unknown:
-        raise ValueError(f"asked has {unknown[0]!r}, which a report has no place for: use {', '.join(ASKED)}.")
+        raise ValueError(
+            f"asked has {unknown[0]!r}, which a report has no place for: use {', '.join(ASKED)}."
+        )
     return said
 
 

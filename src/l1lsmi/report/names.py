@@ -44,8 +44,10 @@ def shown(name: Any, longest: int = LONGEST) -> str:
     """
     text = str(name)
     cut = "" if len(text) <= longest else f"\N{HORIZONTAL ELLIPSIS} ({len(text):,} characters)"
-    visible = "".join(map(_visible, text[:longest])).strip()
-    return (visible or "(no name)") + cut
+    kept = text[:longest]
+    # Most names are plain, and there may be very many of them.
+    visible = kept if kept.isprintable() else "".join(map(_visible, kept))
+    return (visible.strip() or "(no name)") + cut
 
 
 def _visible(character: str) -> str:
@@ -73,7 +75,9 @@ def feature_names_of(selector: Any, X: Any, given: Sequence[Any] | None) -> list
     if given is not None:
         names = [str(name) for name in given]
         if len(names) != m:
-            raise ValueError(f"feature_names has {len(names)} names, but X has {m} columns: pass one for each.")
+            raise ValueError(
+                f"feature_names has {len(names)} names, but X has {m} columns: pass one for each."
+            )
         return names
     if hasattr(selector, "feature_names_in_"):
         return [str(name) for name in selector.feature_names_in_]

@@ -39,13 +39,15 @@ def numbers(values: Any, digits: int = DIGITS) -> list[Any]:
 
 
 def sig(value: float | None) -> str:
-    """Three significant digits as words; `base.js` says the same.
+    r"""Three significant digits as words; `base.js` says the same.
 
     Examples
     --------
     >>> from l1lsmi.report.numbers import sig
-    >>> sig(0.5), sig(12.34), sig(-1234.5), sig(999.9), sig(2.5e-7), sig(None)
-    ('0.500', '12.3', '−1,230', '1,000', '2.50e−7', 'n/a')
+    >>> sig(0.5), sig(12.34), sig(999.9), sig(12345), sig(2.5e7), sig(None)
+    ('0.500', '12.3', '1,000', '12,300', '2.50e7', 'n/a')
+    >>> sig(-2.5) == "\N{MINUS SIGN}2.50"
+    True
     """
     if value is None or not math.isfinite(value):
         return "n/a"

@@ -26,7 +26,7 @@ SCRIPTS = (
     "start.js",
 )
 #: Characters that could end the element that holds the numbers, or a line of it.
-ESCAPES = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
 def render(report: Mapping[str, Any]) -> str:
@@ -110,7 +110,7 @@ def _data(report: Mapping[str, Any]) -> str:
         raise ValueError(
             f"report cannot be written as JSON ({error}): pass what collect gives, as it is."
         ) from None
-    return text.translate(str.maketrans(ESCAPES))
+    return text.translate(ESCAPES)
 
 
 def _plain_json(value: Any) -> str:
@@ -127,7 +127,11 @@ def _template() -> tuple[Any, type[Exception]]:
         return files("l1lsmi.report").joinpath("templates", name).read_text(encoding="utf-8")
 
     environment = Environment(
-        loader=FunctionLoader(load), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FunctionLoader(load),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     environment.filters.update(sig=sig, percent=percent, thousands=thousands, json=_plain_json)
     return environment.get_template("page.html.j2"), UndefinedError

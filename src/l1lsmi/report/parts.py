@@ -13,7 +13,14 @@ from l1lsmi.report.mentions import Mentions
 from l1lsmi.report.names import shown
 from l1lsmi.report.numbers import number, numbers
 
-__all__ = ["chosen_part", "columns_part", "interactions_part", "ranking_part", "redundancy_part", "sizes_part"]
+__all__ = [
+    "chosen_part",
+    "columns_part",
+    "interactions_part",
+    "ranking_part",
+    "redundancy_part",
+    "sizes_part",
+]
 
 #: Rows of a table at most.
 MOST_CHOSEN = 100

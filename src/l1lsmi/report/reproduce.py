@@ -72,7 +72,9 @@ def _snippet(selector: Any, asked: Mapping[str, Any], target: str, from_file: bo
         ]
     else:
         lines += ["", "# X: the table of features, y: the target"]
-    return "\n".join([*lines, f"selector = {selector!r}", "selector.fit(X, y)", "selector.get_support(indices=True)"])
+    return "\n".join(
+        [*lines, f"selector = {selector!r}", "selector.fit(X, y)", "selector.get_support(indices=True)"]
+    )
 
 
 def _parts(selector: Any) -> list[Any]:

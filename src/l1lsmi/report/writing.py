@@ -45,10 +45,18 @@ def write_report(path: str | os.PathLike[str], selector: Any, X: Any, y: Any, **
     """
     place = Path(path)
     if not place.parent.is_dir():
-        raise ValueError(f"path is {str(path)!r}, but there is no folder {str(place.parent)!r}: make it first.")
+        raise ValueError(
+            f"path is {str(path)!r}, but there is no folder {str(place.parent)!r}: make it first."
+        )
     page = render(collect(selector, X, y, **options))
     with tempfile.NamedTemporaryFile(
-        "w", dir=place.parent, prefix=f".{place.name}.", suffix=".tmp", encoding="utf-8", newline="\n", delete=False
+        "w",
+        dir=place.parent,
+        prefix=f".{place.name}.",
+        suffix=".tmp",
+        encoding="utf-8",
+        newline="\n",
+        delete=False,
     ) as file:
         draft = Path(file.name)
         try:
