@@ -34,6 +34,7 @@ VERSION = 1
 ASKED = ("command", "source", "format", "sha256", "seconds", "prepare")
 #: Characters of a name inside a sentence.
 LONGEST_IN_SENTENCE = 60
+LONGEST_METHOD = 90
 MOST_NOTES = 50
 
 
@@ -159,17 +160,27 @@ def _checked_asked(asked: Mapping[str, Any] | None) -> dict[str, Any]:
 def _asked_part(
     selector: Any, asked: Mapping[str, Any], method: Any, target: str, known: Target, X: HostArray
 ) -> dict[str, Any]:
-    title = getattr(method, "title", method) or type(selector).__name__
     summary = getattr(method, "summary", None)
     source = asked.get("source")
     return {
         "target": shown(target),
         "task": "classification" if known.is_classification else "regression",
         "k": int(np.count_nonzero(selector.get_support())),
-        "method": shown(title),
-        "summary": None if summary is None else shown(summary, 1000),
+        "method": shown(getattr(method, "title", method) or _described(selector)),
+        "summary": None if summary is None else _inside_sentence(shown(summary, 1000)),
         "n_rows": int(X.shape[0]),
         "n_features": int(X.shape[1]),
         "n_classes": None if known.classes is None else int(known.classes.size),
         "source": None if source is None else shown(source),
     }
+
+
+def _described(selector: Any) -> str:
+    """A selector as it is written in Python, where that is short."""
+    text = " ".join(repr(selector).split())
+    return text if len(text) <= LONGEST_METHOD else type(selector).__name__
+
+
+def _inside_sentence(text: str) -> str:
+    """A sentence that goes on after a colon; names in capitals stay as they are."""
+    return text if text[1:2].isupper() else text[:1].lower() + text[1:]

@@ -34,7 +34,7 @@ def again_part(selector: Any, asked: Mapping[str, Any], target: str, from_file: 
     part : dict
     """
     facts = [
-        ("seed (random_state)", _seed(selector)),
+        ("seed", _seed(selector)),
         ("file", asked.get("source")),
         ("format", asked.get("format")),
         ("SHA-256 of the file", asked.get("sha256")),
@@ -56,7 +56,11 @@ def _seed(selector: Any) -> str | None:
     if "random_state" not in parameters:
         return None
     seed = parameters["random_state"]
-    return str(seed) if isinstance(seed, int) else f"{seed!r}: not the same from run to run, pass a number"
+    return (
+        str(seed)
+        if isinstance(seed, int)
+        else f"{seed!r}: pass random_state=0 or another number for the same answer each time"
+    )
 
 
 def _snippet(selector: Any, asked: Mapping[str, Any], target: str, from_file: bool) -> str:

@@ -9,7 +9,7 @@ const drawErrors = (figure, rows, metric, guess) => {
   const all = rows.flatMap((entry) => [...entry.errors, entry.error]).concat(guess === null ? [] : [guess]);
   const high = Math.max(...all, 1e-12) * 1.04;
   const x = scale([0, high], [frame.left, frame.right]);
-  const { values, step } = ticks(0, high * factor, Math.max(2, Math.floor((frame.right - frame.left) / 80)));
+  const { values, step } = ticks(0, high * factor, Math.max(2, Math.floor((frame.right - frame.left) / (roomy ? 80 : 56))));
   for (const value of values) {
     const at = x(value / factor);
     picture.append(
