@@ -26,6 +26,7 @@ ALLOWED = {
     "baselines": GROUND | {"numerics", "validation", "base"},
     "datasets": GROUND | {"progress"},
     "evaluation": GROUND | {"numerics", "validation"},
+    "files": set(),
     "selectors": GROUND | {"numerics", "validation", "base", "measures", "strategies"},
     "methods": {"selectors", "base", "baselines", "measures", "strategies"},
     "explain": GROUND | {"numerics", "validation", "base", "measures", "strategies", "selectors"},

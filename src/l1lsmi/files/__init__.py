@@ -1,0 +1,18 @@
+"""Tables in files: a file becomes columns, and columns become numbers for a selector; and back."""
+
+from l1lsmi.files.prepare import ColumnUse, Prepared, prepare
+from l1lsmi.files.problem import FileProblem
+from l1lsmi.files.read import read_table
+from l1lsmi.files.table import Column, DataTable
+from l1lsmi.files.write import write_table
+
+__all__ = [
+    "read_table",
+    "prepare",
+    "write_table",
+    "DataTable",
+    "Column",
+    "Prepared",
+    "ColumnUse",
+    "FileProblem",
+]

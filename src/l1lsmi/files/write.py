@@ -1,0 +1,223 @@
+"""Columns of a table, as they stood in the file, into a file of any format that has columns."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import os
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from l1lsmi.files.libraries import arrow, library
+from l1lsmi.files.problem import FileProblem, reason, shown, where
+from l1lsmi.files.table import Column, DataTable, Values
+
+__all__ = ["write_table"]
+
+SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".feather", ".xlsx")
+#: Excel cannot hold longer words.
+LONGEST_WORD = 32_767
+
+
+def write_table(
+    table: DataTable, names: Sequence[str], path: str | Path, *, rows: Sequence[int] | Values | None = None
+) -> None:
+    r"""Write some columns of a table with the values that they have in its file.
+
+    The file appears whole or not at all. Values are data: a cell that begins with =, +, - or @ is written as
+    it is, which a spreadsheet may take for a formula when it opens a CSV file; into .xlsx it is written as
+    words.
+
+    Parameters
+    ----------
+    table : DataTable
+    names : sequence of str
+        Columns, in the order in which they are written.
+    path : str or Path
+        Ends with .csv, .tsv, .parquet, .feather or .xlsx; .csv.gz and .tsv.gz are packed. It may not be the
+        file that the table was read from.
+    rows : sequence of int or None
+        Rows to write, from 0; None writes all.
+
+    Examples
+    --------
+    >>> import io, pathlib, tempfile
+    >>> from l1lsmi.files import read_table, write_table
+    >>> table = read_table(io.BytesIO(b"id,a,b\n007,1.50,x\n008,2,NA\n"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "few.csv"
+    ...     write_table(table, ["b", "id"], path)
+    ...     print(path.read_text(), end="")
+    b,id
+    x,007
+    NA,008
+    """
+    target = Path(path)
+    suffix = _suffix(target)
+    columns = [table.column(name) for name in names]
+    if len(set(names)) < len(columns) or not columns:
+        raise ValueError(f"names must be different names of columns, at least one: got {list(names)!r}.")
+    _check_not_source(table, target)
+    chosen = None if rows is None else np.asarray(rows)
+    _write_whole(target, _contents(columns, chosen, suffix, target))
+
+
+def _suffix(path: Path) -> str:
+    name = path.name.lower()
+    found = [suffix for suffix in SUFFIXES if name.endswith(suffix)]
+    if not found:
+        raise FileProblem(
+            f"{where(path)} has an unknown format: let its name end with one of {', '.join(SUFFIXES)}."
+        )
+    return found[0]
+
+
+def _check_not_source(table: DataTable, path: Path) -> None:
+    try:
+        same = path.samefile(table.source)
+    except (OSError, ValueError):
+        return
+    if same:
+        raise FileProblem(f"{where(path)} is the file that the table was read from: choose another name.")
+
+
+def _contents(columns: Sequence[Column], rows: Values | None, suffix: str, path: Path) -> bytes:
+    if suffix == ".xlsx":
+        return _excel(columns, rows, path)
+    if suffix in (".parquet", ".feather"):
+        return _arrow(columns, rows, suffix)
+    plain = suffix.removesuffix(".gz")
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter="\t" if plain == ".tsv" else ",", lineterminator="\n")
+    writer.writerow([column.name for column in columns])
+    writer.writerows(zip(*(_words(_original(column, rows)) for column in columns), strict=True))
+    data = text.getvalue().encode(errors="surrogatepass")
+    # Without the time in it, the same table gives the same bytes.
+    return gzip.compress(data, mtime=0) if suffix.endswith(".gz") else data
+
+
+# -- values -----------------------------------------------------------------------------------
+
+
+def _original(column: Column, rows: Values | None) -> Any:
+    """What the file has in a column, as an array of Arrow."""
+    pa = arrow()
+    raw = column.raw if column.raw is not None else _from_values(column)
+    array = pa.array(np.ascontiguousarray(raw)) if isinstance(raw, np.ndarray) else raw
+    return array if rows is None else array.take(pa.array(rows.astype(np.int64)))
+
+
+def _from_values(column: Column) -> Any:
+    """Of a column that says in its values all that is known of it."""
+    pa = arrow()
+    if column.kind == "date":
+        return (
+            pa.array(np.round(column.values * 86_400e6), from_pandas=True)
+            .cast(pa.int64())
+            .cast(pa.timestamp("us"))
+        )
+    if column.numeric:
+        return pa.array(column.values, from_pandas=True)
+    return pa.array(column.values.tolist(), pa.large_string())
+
+
+def _words(array: Any) -> list[str | None]:
+    """Cells for a text; of floats as few digits as tell them apart."""
+    pa = arrow()
+    try:
+        words: list[str | None] = array.cast(pa.large_string()).to_pylist()
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+        words = [None if item is None else str(item) for item in array.to_pylist()]
+    return words
+
+
+def _typed(column: Column, rows: Values | None) -> Any:
+    """For formats that know types: numbers that the file has as words are numbers."""
+    pa = arrow()
+    array = _original(column, rows)
+    is_words = pa.types.is_large_string(array.type) or pa.types.is_string(array.type)
+    if not (is_words and column.numeric and column.kind != "date" and column.words == ("0", "1")):
+        return array
+    values = column.values if rows is None else column.values[rows]
+    numbers = pa.array(values, from_pandas=True)
+    whole = bool((np.isnan(values) | ((values == np.round(values)) & (np.abs(values) < 2.0**53))).all())
+    return numbers.cast(pa.int64()) if whole else numbers
+
+
+# -- formats ----------------------------------------------------------------------------------
+
+
+def _arrow(columns: Sequence[Column], rows: Values | None, suffix: str) -> bytes:
+    pa = arrow()
+    made = pa.table([_typed(column, rows) for column in columns], names=[column.name for column in columns])
+    stream = io.BytesIO()
+    if suffix == ".parquet":
+        library("pyarrow.parquet", "cli", "A Parquet file").write_table(made, stream)
+    else:
+        library("pyarrow.feather", "cli", "A Feather file").write_feather(made, stream)
+    return stream.getvalue()
+
+
+def _excel(columns: Sequence[Column], rows: Values | None, path: Path) -> bytes:
+    openpyxl = library("openpyxl", "excel", "An Excel workbook")
+    cells = library("openpyxl.cell", "excel", "An Excel workbook")
+    workbook = openpyxl.Workbook(write_only=True)
+    sheet = workbook.create_sheet("table")
+
+    def cell(item: Any) -> Any:
+        if not isinstance(item, str):
+            return item
+        if len(item) > LONGEST_WORD:
+            raise FileProblem(
+                f"{where(path)} cannot hold words of {len(item)} letters: write a .csv file instead."
+            )
+        made = cells.WriteOnlyCell(sheet, item)
+        # Else words that begin with = would be a formula.
+        made.data_type = "s"
+        return made
+
+    try:
+        sheet.append([cell(column.name) for column in columns])
+        for row in zip(*(_items(_typed(column, rows)) for column in columns), strict=True):
+            sheet.append([cell(item) for item in row])
+    except openpyxl.utils.exceptions.IllegalCharacterError:
+        raise FileProblem(
+            f"{where(path)} cannot hold control characters: write a .csv file instead."
+        ) from None
+    stream = io.BytesIO()
+    workbook.save(stream)
+    return stream.getvalue()
+
+
+def _items(array: Any) -> list[Any]:
+    """Cells for Excel, which knows numbers, yes/no and dates without a zone; the rest is words."""
+    pa = arrow()
+    kind = array.type
+    plain = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+    if plain or pa.types.is_date(kind):
+        items: list[Any] = array.to_pylist()
+        return [None if item != item else item for item in items]
+    if pa.types.is_timestamp(kind) and kind.tz is None:
+        return list(array.cast(pa.timestamp("us"), safe=False).to_pylist())
+    return _words(array)
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    """Write beside the place and move there."""
+    part = path.with_name(f".{path.name}-{secrets.token_hex(4)}.part")
+    try:
+        try:
+            # Made by open, so that the file has the permissions that files of this user have.
+            with part.open("xb") as stream:
+                stream.write(data)
+            os.replace(part, path)
+        finally:
+            part.unlink(missing_ok=True)
+    except (OSError, ValueError) as error:
+        words = getattr(error, "strerror", None) or reason(error)
+        raise FileProblem(f"{where(path)} cannot be written ({shown(words)[1:-1]}).") from None
