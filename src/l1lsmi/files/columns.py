@@ -12,7 +12,7 @@ from l1lsmi.files.libraries import arrow
 from l1lsmi.files.table import Values
 from l1lsmi.files.words import Comma, add_words, days_of
 
-__all__ = ["add_arrays", "arrow_columns"]
+__all__ = ["add_arrays", "arrow_columns", "whole"]
 
 #: Whole numbers beyond it are not all different as float64.
 MOST_EXACT = 2.0**53
@@ -44,6 +44,11 @@ def arrow_columns(names: Sequence[str], arrays: Sequence[Any], comma: Comma = No
     columns = Columns(names)
     add_arrays(columns, range(len(arrays)), arrays, comma)
     return columns
+
+
+def whole(array: Any) -> Any:
+    """An array in one piece, of one that may be in several."""
+    return array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
 
 
 def add_arrays(columns: Columns, places: Sequence[int], arrays: Sequence[Any], comma: Comma = None) -> None:

@@ -115,9 +115,8 @@ def _indicators(column: Column, rows: Values) -> tuple[Feature, bool]:
     if has_holes and levels:
         levels.append(None)
         names.append("missing" if "missing" not in names else "(missing)")
-    codes = {level: code for code, level in enumerate(levels)}
-    values = np.array([codes.get(word, -1) for word in words])
     chosen = range(len(levels)) if len(levels) > 2 else range(1, len(levels))
-    indicators = [(values == code).astype(np.float64) for code in chosen]
-    stacked = np.array(indicators).reshape(len(indicators), len(words))
-    return Feature(column.name, [f"{column.name} = {names[code]}" for code in chosen], stacked), has_holes
+    code_of = {level: code for code, level in enumerate(levels)}
+    codes = np.array(list(map(code_of.get, words)), dtype=np.float64)
+    indicators = np.equal(codes, np.array(chosen, dtype=np.float64)[:, None]).astype(np.float64)
+    return Feature(column.name, [f"{column.name} = {names[code]}" for code in chosen], indicators), has_holes

@@ -26,6 +26,7 @@ MISSING = (
 MOST_LEVELS = 20
 #: Cells that are looked at together: as many as make the work per column small, but not the memory large.
 BATCH = 1 << 22
+FIRST_ROWS = 5
 
 NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?([iI]nf|[iI]nfinity|INF)"
 BY_COMMA = {
@@ -83,18 +84,31 @@ def _cells(arrays: Sequence[Any]) -> Any:
 def _plain_numbers(cells: Any, n_rows: int) -> tuple[Values, Values]:
     """Which columns hold nothing but numbers, and the numbers, one row for each of them."""
     pa, pc = arrow(), compute()
-    n_columns = len(cells) // n_rows
+    numeric = np.ones(len(cells) // n_rows, dtype=bool)
+    # A look at the first rows spares most columns of words the attempts below.
+    starts = np.arange(numeric.size)[:, None] * n_rows
+    few = cells.take(pa.array((starts + np.arange(min(n_rows, FIRST_ROWS))).ravel()))
+    numeric &= _look_like_numbers(few, numeric.size)
+    chosen = _columns_of(cells, numeric, n_rows)
     try:
-        numbers = cells.cast(pa.float64())
-        numeric = np.ones(n_columns, dtype=bool)
+        numbers = chosen.cast(pa.float64())
     except pa.ArrowInvalid:
         # One cell that is no number is enough to come here: find the columns that have none such.
-        good = pc.match_substring_regex(cells, f"^({NUMBER})$").fill_null(True)
-        numeric = good.to_numpy(zero_copy_only=False).reshape(n_columns, n_rows).all(axis=1)
-        chosen = cells.filter(pa.array(np.repeat(numeric, n_rows)))
+        good = _look_like_numbers(chosen, int(numeric.sum()))
+        numeric[numeric] = good
+        chosen = _columns_of(chosen, good, n_rows)
         numbers = pc.utf8_ltrim(chosen, characters="+").cast(pa.float64())
-    matrix = numbers.to_numpy(zero_copy_only=False).reshape(-1, n_rows)
+    matrix = _numpy(numbers).reshape(-1, n_rows)
     return numeric, np.array(matrix, dtype=np.float64)
+
+
+def _look_like_numbers(cells: Any, n_columns: int) -> Values:
+    good = compute().match_substring_regex(cells, f"^({NUMBER})$").fill_null(True)
+    return np.asarray(_numpy(good).reshape(n_columns, -1).all(axis=1))
+
+
+def _columns_of(cells: Any, chosen: Values, n_rows: int) -> Any:
+    return cells if chosen.all() else cells.filter(arrow().array(np.repeat(chosen, n_rows)))
 
 
 def _add_one(columns: Columns, place: int, cells: Any, raw: Any, comma: Comma) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import io
 import os
@@ -92,13 +91,25 @@ def _contents(columns: Sequence[Column], rows: Values | None, suffix: str, path:
     if suffix in (".parquet", ".feather"):
         return _arrow(columns, rows, suffix)
     plain = suffix.removesuffix(".gz")
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, delimiter="\t" if plain == ".tsv" else ",", lineterminator="\n")
-    writer.writerow([column.name for column in columns])
-    writer.writerows(zip(*(_words(_original(column, rows)) for column in columns), strict=True))
-    data = text.getvalue().encode(errors="surrogatepass")
+    delimiter = "\t" if plain == ".tsv" else ","
+    values = zip(*(_words(_original(column, rows)) for column in columns), strict=True)
+    lines = [_line(row, delimiter) for row in ([column.name for column in columns], *values)]
+    data = "".join(lines).encode()
     # Without the time in it, the same table gives the same bytes.
     return gzip.compress(data, mtime=0) if suffix.endswith(".gz") else data
+
+
+def _line(row: Sequence[str | None], delimiter: str) -> str:
+    """A line of text. The csv module leaves carriage returns and spaces at the ends of words unquoted."""
+    cells = ["" if word is None else _quoted(word, delimiter) for word in row]
+    # A line without anything would be passed over.
+    return (delimiter.join(cells) or '""') + "\n"
+
+
+def _quoted(word: str, delimiter: str) -> str:
+    if delimiter not in word and '"' not in word and word.isprintable() and word == word.strip():
+        return word
+    return '"' + word.replace('"', '""') + '"'
 
 
 # -- values -----------------------------------------------------------------------------------
@@ -181,14 +192,17 @@ def _excel(columns: Sequence[Column], rows: Values | None, path: Path) -> bytes:
         made.data_type = "s"
         return made
 
+    names = [column.name for column in columns]
+    values = zip(*(_items(_typed(column, rows)) for column in columns), strict=True)
     try:
-        sheet.append([cell(column.name) for column in columns])
-        for row in zip(*(_items(_typed(column, rows)) for column in columns), strict=True):
-            sheet.append([cell(item) for item in row])
+        # All cells before the first is written, as a sheet that is left half written stays open.
+        made = [[cell(item) for item in row] for row in (names, *values)]
     except openpyxl.utils.exceptions.IllegalCharacterError:
         raise FileProblem(
             f"{where(path)} cannot hold control characters: write a .csv file instead."
         ) from None
+    for row in made:
+        sheet.append(row)
     stream = io.BytesIO()
     workbook.save(stream)
     return stream.getvalue()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from l1lsmi.files.columns import arrow_columns
+from l1lsmi.files.columns import arrow_columns, whole
 from l1lsmi.files.formats import Options
 from l1lsmi.files.found import Columns
 from l1lsmi.files.libraries import arrow, library
@@ -39,15 +39,11 @@ def read(data: bytes, source: str, options: Options) -> Columns:
             "to read."
         )
     with damage(source, "a table of Arrow"):
-        columns = arrow_columns(table.column_names, [_whole(array) for array in table.columns])
+        columns = arrow_columns(table.column_names, [whole(array) for array in table.columns])
     for place in _index(table):
         columns.set_aside(place)
         columns.say(f"Column {columns.names[place]!r} is the index of a data frame, and is no feature.")
     return columns
-
-
-def _whole(array: Any) -> Any:
-    return array.combine_chunks() if array.num_chunks != 1 else array.chunk(0)
 
 
 def _parquet(data: bytes, source: str) -> Any:

@@ -62,7 +62,7 @@ def _announced(stream: IO[bytes], member: zipfile.ZipInfo, source: str) -> int:
             "they may run any code: save words as arrays of dtype str."
         )
     size = math.prod(shape)
-    if size * kind.itemsize > member.file_size:
+    if size * kind.itemsize > member.file_size - stream.tell():
         raise FileProblem(
             f"{where(source)} is damaged: {shown(member.filename)} announces an array of shape {shape} and "
             "is too small for it."

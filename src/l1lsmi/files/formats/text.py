@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any
 
+from l1lsmi.files.columns import whole
 from l1lsmi.files.formats import Options, by_bytes
 from l1lsmi.files.found import Columns
 from l1lsmi.files.libraries import arrow, library
@@ -48,9 +49,9 @@ def read(data: bytes, source: str, options: Options, *, tabs: bool = False) -> C
     said: list[str] = []
     text = _utf8(unpacked(data, source), source, said)
     delimiter = _checked(options.delimiter) if options.delimiter else "\t" if tabs else _sniffed(text)
-    names, start, n_fields = _header(text, delimiter, source)
-    _check_single(names, n_fields, delimiter, source)
-    arrays = _arrays(text, start, delimiter, n_fields, source)
+    names, first, start = _header(text, delimiter, source)
+    _check_single(names, first, delimiter, source)
+    arrays = _arrays(text, start, delimiter, len(first), source)
     comma: Comma = "decimal" if delimiter in (";", "\t") else "thousands" if delimiter == "," else None
     columns = named_columns(names, arrays, source, comma)
     columns.said += said
@@ -82,17 +83,15 @@ def _utf8(data: bytes, source: str, said: list[str]) -> bytes:
         with damage(source, "text in UTF-16"):
             data = data.decode("utf-16").encode()
     data = data.removeprefix(b"\xef\xbb\xbf")
-    if CONTROL.search(data[:SAMPLE_BYTES]) or b"\0" in data:
-        found = by_bytes(data, source)
-        hint = f"it looks like {found}, so pass format={found!r}" if found != "csv" else "save it as CSV"
-        raise FileProblem(
-            f"{where(source)} is not a table in text, as it has bytes that no text has: {hint}."
-        )
     try:
         data.decode()
     except UnicodeDecodeError:
+        if CONTROL.search(data):
+            raise _no_text(data, source) from None
         data = data.decode("latin-1").encode()
         said.append("The text is not in UTF-8 and is read as Latin-1: look at letters with accents.")
+    if b"\0" in data:
+        raise _no_text(data, source)
     if b"\n" not in data:
         data = data.replace(b"\r", b"\n")
     # Tabs stay, as they may be empty values of the last row.
@@ -100,6 +99,12 @@ def _utf8(data: bytes, source: str, said: list[str]) -> bytes:
     if not data.strip():
         raise FileProblem(f"{where(source)} is empty: pass a file with a row of names and rows of values.")
     return data
+
+
+def _no_text(data: bytes, source: str) -> FileProblem:
+    found = by_bytes(data, source)
+    hint = f"it looks like {found}, so pass format={found!r}" if found != "csv" else "save it as CSV"
+    return FileProblem(f"{where(source)} is not a table in text, as it has bytes that no text has: {hint}.")
 
 
 # -- delimiter --------------------------------------------------------------------------------
@@ -134,10 +139,10 @@ def _sniffed(text: bytes) -> str:
     return best
 
 
-def _check_single(names: list[str], n_fields: int, delimiter: str, source: str) -> None:
-    """A name that holds other delimiters is a whole row that was not taken apart."""
-    others = [other for other in (*DELIMITERS, " ") if other != delimiter and other in names[0]]
-    if n_fields == 1 and others:
+def _check_single(names: list[str], first: list[str], delimiter: str, source: str) -> None:
+    """A name and a value that both hold another delimiter are rows that were not taken apart."""
+    others = [other for other in (*DELIMITERS, " ") if other in names[0] and other in first[0]]
+    if len(first) == 1 and others:
         raise FileProblem(
             f"{where(source)} has a single column named {shown(names[0])} when {shown(delimiter)} is the "
             f"delimiter: pass another delimiter, perhaps {shown(others[0])}."
@@ -160,8 +165,8 @@ def _records(text: bytes, delimiter: str, strict: bool) -> Iterator[tuple[list[s
         line = rows.line_num + 1
 
 
-def _header(text: bytes, delimiter: str, source: str) -> tuple[list[str], int, int]:
-    """Names of the columns, where the rows of values begin, and how many values the first of them has."""
+def _header(text: bytes, delimiter: str, source: str) -> tuple[list[str], list[str], int]:
+    """Names of the columns, the first row of values, and where it begins."""
     try:
         records = _records(text, delimiter, strict=False)
         names, _, start = next(records)
@@ -177,7 +182,7 @@ def _header(text: bytes, delimiter: str, source: str) -> tuple[list[str], int, i
     row, line, _ = first
     if len(row) - len(names) not in (0, 1):
         raise _ragged(source, line, len(row), len(names))
-    return names, start, len(row)
+    return names, row, start
 
 
 def _ragged(source: str, line: int, got: int, expected: int) -> FileProblem:
@@ -205,7 +210,7 @@ def _arrays(text: bytes, start: int, delimiter: str, n_fields: int, source: str)
         _explain(text, delimiter, n_fields, source)
         with damage(source, "CSV"):
             raise error
-    return [column.combine_chunks() for column in table.columns]
+    return [whole(column) for column in table.columns]
 
 
 def _explain(text: bytes, delimiter: str, n_fields: int, source: str) -> None:

@@ -1,0 +1,187 @@
+"""What is written can be read again; and what is needed for it is named where it is missing."""
+
+import io
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from l1lsmi.files import Column, DataTable, FileProblem, read_table, write_table
+from tests.small_tables import WRITERS, N, npz, openpyxl, parquet, text
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    for name, write in WRITERS.items():
+        write(folder / name)
+    return folder
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz", ".parquet", ".feather", ".xlsx"])
+@pytest.mark.parametrize("name", WRITERS)
+def test_what_is_written_can_be_read_again(files, tmp_path, name, suffix):
+    table = read_table(files / name)
+    path = tmp_path / f"out{suffix}"
+    rows = np.arange(N - 1, 0, -2)
+    write_table(table, ["state", "gene 1", "count"], path, rows=rows)
+    again = read_table(path)
+    assert again.names == ["state", "gene 1", "count"] and again.n_rows == len(rows)
+    for column in again.columns:
+        np.testing.assert_array_equal(column.values, table.column(column.name).values[rows])
+    assert sorted(tmp_path.iterdir()) == [path]
+
+
+# -- properties -------------------------------------------------------------------------------
+
+CELLS = st.one_of(
+    st.none(),
+    st.integers(-(2**70), 2**70).map(str),
+    st.floats(allow_nan=False).map(repr),
+    st.sampled_from(["yes", "no", "TRUE", "2020-01-01", "1,5", "=1+1", "@x", "<script>", "1/2/2020"]),
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6),
+)
+NAMES = st.text(
+    st.characters(min_codepoint=32, max_codepoint=0x2FFF, exclude_categories=["Cs", "Zs"]),
+    min_size=1,
+    max_size=5,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_any_words_survive_writing_and_reading(tmp_path_factory, data):
+    names = data.draw(st.lists(NAMES, min_size=2, max_size=4, unique=True))
+    n_rows = data.draw(st.integers(2, 8))
+    cells = [data.draw(st.lists(CELLS, min_size=n_rows, max_size=n_rows)) for _ in names]
+    values = [np.array(column, dtype=object) for column in cells]
+    table = DataTable([Column(name, "text", own, 0) for name, own in zip(names, values, strict=True)], n_rows)
+    folder = tmp_path_factory.mktemp("any")
+    write_table(table, names, folder / "a.csv")
+    write_table(table, names, folder / "a.parquet")
+    one, other = read_table(folder / "a.csv", delimiter=","), read_table(folder / "a.parquet")
+    assert one.names == other.names == names and one.n_rows == n_rows
+    for column, twin, own in zip(one.columns, other.columns, cells, strict=True):
+        # A comma means thousands in one of the two.
+        if not any("," in (cell or "") for cell in own):
+            assert column.kind == twin.kind
+            np.testing.assert_array_equal(column.values, twin.values)
+        assert column.n_missing == column.missing.sum()
+        assert column.numeric or column.kind in ("category", "text", "constant")
+    # Writing what was read gives the same file again.
+    write_table(one, names, folder / "b.csv")
+    assert (folder / "b.csv").read_bytes() == (folder / "a.csv").read_bytes() or any(
+        column.raw is None for column in one.columns
+    )
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.floats(allow_nan=True, allow_infinity=True), min_size=2, max_size=12))
+def test_numbers_are_read_to_the_last_bit(values):
+    column = text("a,b\n" + "\n".join(f"{value!r},{i}" for i, value in enumerate(values))).columns[0]
+    expected = np.array(values)
+    expected[np.isinf(expected)] = np.nan
+    np.testing.assert_array_equal(column.values, expected)
+    present = np.unique(expected[~np.isnan(expected)])
+    kind = "empty" if not present.size else "constant" if present.size == 1 else "number"
+    assert column.kind == ("yes/no" if present.tolist() == [0, 1] else kind)
+
+
+# -- writing ----------------------------------------------------------------------------------
+
+
+def test_values_are_written_as_they_stand_in_the_file(tmp_path):
+    table = text('id,a,when,flag\n007,1.50,2020-01-01,Yes\n008, NA ,"=1+1",no\n')
+    write_table(table, ["flag", "id", "a", "when"], tmp_path / "out.csv")
+    lines = (tmp_path / "out.csv").read_text().splitlines()
+    assert lines == ["flag,id,a,when", "Yes,007,1.50,2020-01-01", 'no,008," NA ",=1+1']
+    write_table(table, ["id", "when"], tmp_path / "out.xlsx")
+    cell = openpyxl.load_workbook(tmp_path / "out.xlsx").active["B3"]
+    assert cell.value == "=1+1" and cell.data_type == "s"
+    assert read_table(tmp_path / "out.xlsx").column("id").values.tolist() == [7, 8]
+    write_table(table, ["id", "a"], tmp_path / "out.parquet")
+    assert str(parquet.read_table(tmp_path / "out.parquet").schema.field("id").type) == "int64"
+
+
+def test_decimal_commas_are_written_as_points(tmp_path):
+    table = text("a;b\n1,5;x\n2,25;y\n")
+    write_table(table, ["a", "b"], tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == "a,b\n1.5,x\n2.25,y\n"
+
+
+def test_small_floats_are_written_with_the_digits_that_they_have(tmp_path):
+    X = np.array([[0.1, 2], [0.25, 3]], dtype=np.float32)
+    table = read_table(io.BytesIO(npz(X=X, n=np.array([1, 2]))))
+    write_table(table, ["X[0]", "n"], tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == "X[0],n\n0.1,1\n0.25,2\n"
+
+
+def test_writing_is_all_or_nothing(tmp_path, monkeypatch):
+    path = tmp_path / "in.csv"
+    path.write_text("a,b\n1,2\n3,4\n")
+    table = read_table(path)
+    (tmp_path / "link.csv").symlink_to(path)
+    for name in ("in.csv", "link.csv"):
+        with pytest.raises(FileProblem, match="is the file that the table was read from"):
+            write_table(table, ["a"], tmp_path / name)
+    for name, words in (("out.xml", "unknown format"), ("no/out.csv", "cannot be written .No such file")):
+        with pytest.raises(FileProblem, match=words):
+            write_table(table, ["a"], tmp_path / name)
+    for names in ([], ["a", "a"]):
+        with pytest.raises(ValueError, match="names must be different"):
+            write_table(table, names, tmp_path / "out.csv")
+    with pytest.raises(FileProblem, match="no column named 'c'"):
+        write_table(table, ["c"], tmp_path / "out.csv")
+
+    (tmp_path / "out.csv").write_text("old")
+
+    def fail(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", fail)
+    with pytest.raises(FileProblem, match="No space left"):
+        write_table(table, ["a"], tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == "old"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in.csv", "link.csv", "out.csv"]
+
+
+def test_what_excel_cannot_hold(tmp_path):
+    for word in ("a\x07b", "x" * 40_000):
+        table = DataTable([Column("a", "text", np.array([word, "b"], dtype=object), 0)], 2)
+        with pytest.raises(FileProblem, match=r"write a [.]csv file instead"):
+            write_table(table, ["a"], tmp_path / "out.xlsx")
+    assert list(tmp_path.iterdir()) == []
+
+
+# -- libraries --------------------------------------------------------------------------------
+
+
+def test_importing_loads_no_library():
+    # What scikit-learn loads is not ours to say.
+    code = "import sys, l1lsmi; known = {*sys.modules}; import l1lsmi.files; print(*({*sys.modules} - known))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {module.split(".")[0] for module in run.stdout.split()}
+    assert "l1lsmi" in loaded and not loaded & {"pyarrow", "pandas", "openpyxl", "h5py", "anndata"}
+
+
+@pytest.mark.parametrize(
+    ("missing", "name", "extra"),
+    [("openpyxl", "table.xlsx", "excel"), ("h5py", "new.mat", "h5ad"), ("anndata.io", "table.h5ad", "h5ad")],
+)
+def test_a_library_that_is_missing_is_named(files, monkeypatch, missing, name, extra):
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(FileProblem, match=rf"not installed: pip install 'l1lsmi\[{extra}\]'"):
+        read_table(files / name)
+
+
+def test_arrow_that_is_missing_is_named(files, monkeypatch):
+    from l1lsmi.files import libraries
+
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    libraries.arrow.cache_clear()
+    with pytest.raises(FileProblem, match=r"pip install 'l1lsmi\[cli\]'"):
+        read_table(files / "table.csv")
+    libraries.arrow.cache_clear()
