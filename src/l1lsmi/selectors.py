@@ -70,9 +70,9 @@ class FeatureSelector(_PartsSelector):
 
     Attributes
     ----------
-    support_ : ndarray of bool, shape (n_features_in_,)
+    support_ : ndarray of bool, shape (n_features,)
         The selected features.
-    ranking_ : ndarray of int, shape (n_features_in_,)
+    ranking_ : ndarray of int, shape (n_features,)
         1 for selected features; 2, 3, ... for the others, the most promising first.
     score_ : float
         What the measure says of the selected set; the mean over its features with `Ranking`. With
@@ -82,7 +82,7 @@ class FeatureSelector(_PartsSelector):
         (`Step`), every radius of a weighting.
     stop_reason_ : str
         Why the search ended, in a sentence.
-    scores_ : ndarray of float, shape (n_features_in_,)
+    scores_ : ndarray of float, shape (n_features,)
         With `Ranking`: what every feature says by itself.
     estimate_, weights_, cv_score_, sigma_, regularization_, radius_, n_useful_features_, n_iter_
         With `L1Weighting`: see `L1LSMI`.
@@ -200,11 +200,11 @@ class L1LSMI(_L1Selector):
 
     Attributes
     ----------
-    support_ : ndarray of bool, shape (n_features_in_,)
+    support_ : ndarray of bool, shape (n_features,)
         The selected features.
-    weights_ : ndarray of float, shape (n_features_in_,)
+    weights_ : ndarray of float, shape (n_features,)
         Weights of the standardised features; 0 for those not selected.
-    ranking_ : ndarray of int, shape (n_features_in_,)
+    ranking_ : ndarray of int, shape (n_features,)
         1 for selected features; 2, 3, ... for the others, those that held out longest first.
     smi_ : float
         Estimate of the squared-loss mutual information of the weighted features with the target.
@@ -227,14 +227,14 @@ class L1LSMI(_L1Selector):
     feature_names_in_ : ndarray of str
         Where X has column names.
 
+    See Also
+    --------
+    l1lsmi.measures.SquaredMutualInformation : The measure by itself.
+
     Notes
     -----
     Columns are standardised by mean and standard deviation. A single value that is thousands of times as
     large as all others leaves little of the rest of its column: clip or transform such columns first.
-
-    See Also
-    --------
-    l1lsmi.measures.SquaredMutualInformation : The measure by itself.
 
     Examples
     --------
@@ -330,11 +330,11 @@ class L1HSIC(_L1Selector):
 
     Attributes
     ----------
-    support_ : ndarray of bool, shape (n_features_in_,)
+    support_ : ndarray of bool, shape (n_features,)
         The selected features.
-    weights_ : ndarray of float, shape (n_features_in_,)
+    weights_ : ndarray of float, shape (n_features,)
         Weights of the standardised features; 0 for those not selected.
-    ranking_ : ndarray of int, shape (n_features_in_,)
+    ranking_ : ndarray of int, shape (n_features,)
         1 for selected features; 2, 3, ... for the others, those that held out longest first.
     hsic_ : float
         The criterion for the weighted features.

@@ -48,11 +48,11 @@ class LaplacianScore(Selector):
 
     Attributes
     ----------
-    support_ : ndarray of bool, shape (n_features_in_,)
+    support_ : ndarray of bool, shape (n_features,)
         The selected features.
-    ranking_ : ndarray of int, shape (n_features_in_,)
+    ranking_ : ndarray of int, shape (n_features,)
         1 for selected features; 2, 3, ... for the others by falling score.
-    scores_ : ndarray of float, shape (n_features_in_,)
+    scores_ : ndarray of float, shape (n_features,)
         :math:`-L_r`, from -2 to 0, higher is better; minus infinity for constant features.
     n_features_in_ : int
     feature_names_in_ : ndarray of str

@@ -50,20 +50,20 @@ class LassoK(Selector):
 
     Attributes
     ----------
-    support_ : ndarray of bool, shape (n_features_in_,)
+    support_ : ndarray of bool, shape (n_features,)
         The selected features.
-    coef_ : ndarray of float, shape (n_features_in_,) or (n_features_in_, n_classes)
+    coef_ : ndarray of float, shape (n_features,) or (n_features, n_classes)
         Coefficients of the standardised features: for the standardised target, where two classes are the
         numbers 0 and 1; or for the centred indicators of more classes.
     alpha_ : float
         The penalty, in the units of scikit-learn.
     n_active_ : int
         Features with coefficients: fewer than asked for where no penalty gives so many.
-    scores_ : ndarray of float, shape (n_features_in_,)
+    scores_ : ndarray of float, shape (n_features,)
         Norm of the coefficients plus the slopes of the squared loss: more than `alpha_` for active
         features, at most `alpha_` for the others, which are the nearer to being active the closer they come.
         Minus infinity for constant features.
-    ranking_ : ndarray of int, shape (n_features_in_,)
+    ranking_ : ndarray of int, shape (n_features,)
         1 for selected features; 2, 3, ... for the others by falling score.
     n_features_in_ : int
     feature_names_in_ : ndarray of str

@@ -66,16 +66,16 @@ class MRMR(Selector):
 
     Attributes
     ----------
-    support_ : ndarray of bool, shape (n_features_in_,)
+    support_ : ndarray of bool, shape (n_features,)
         The selected features.
     order_ : ndarray of int, shape (n_selected,)
         The selected features in the order of their selection.
-    relevance_ : ndarray of float, shape (n_features_in_,)
+    relevance_ : ndarray of float, shape (n_features,)
         Relevance of every feature; 0 for constant ones.
-    scores_ : ndarray of float, shape (n_features_in_,)
+    scores_ : ndarray of float, shape (n_features,)
         The balance of relevance and redundancy: for selected features when they were chosen, for the
         others once all were chosen; minus infinity for constant ones.
-    ranking_ : ndarray of int, shape (n_features_in_,)
+    ranking_ : ndarray of int, shape (n_features,)
         1 for selected features; 2 for the one that would come next, and so on by falling score.
     n_features_in_ : int
     feature_names_in_ : ndarray of str

@@ -29,7 +29,7 @@ class QPFS(Selector):
     r"""Select features by a quadratic programme that weighs relevance against redundancy (QPFS).
 
     .. math:: \min_w \tfrac12 (1 - \alpha) w^\top Q w - \alpha f^\top w
-        \quad\text{subject to}\quad w \ge 0,\ \textstyle\sum_i w_i = 1
+        \quad\text{subject to}\quad w \ge 0,\ \sum_i w_i = 1
 
     where Q holds the absolute Pearson correlations between features and f those with the target. The
     features with the largest weights are selected. Features are standardised inside; constant ones take no
@@ -56,19 +56,19 @@ class QPFS(Selector):
 
     Attributes
     ----------
-    support_ : ndarray of bool, shape (n_features_in_,)
+    support_ : ndarray of bool, shape (n_features,)
         The selected features.
-    weights_ : ndarray of float, shape (n_features_in_,)
+    weights_ : ndarray of float, shape (n_features,)
         Solution of the quadratic programme.
     alpha_ : float
         The alpha that was used.
     objective_ : float
         Value of the quadratic programme at its solution.
-    scores_ : ndarray of float, shape (n_features_in_,)
+    scores_ : ndarray of float, shape (n_features,)
         The weights where they are positive; where they are 0, minus the slope of the objective towards a
         positive weight (the Karush-Kuhn-Tucker multiplier), so that the features closest to entering come
         first. With ``alpha=1`` the correlation with the target. Minus infinity for constant features.
-    ranking_ : ndarray of int, shape (n_features_in_,)
+    ranking_ : ndarray of int, shape (n_features,)
         1 for selected features; 2, 3, ... for the others by falling score.
     n_features_in_ : int
     feature_names_in_ : ndarray of str

@@ -53,11 +53,11 @@ class ReliefF(Selector):
 
     Attributes
     ----------
-    support_ : ndarray of bool, shape (n_features_in_,)
+    support_ : ndarray of bool, shape (n_features,)
         The selected features.
-    ranking_ : ndarray of int, shape (n_features_in_,)
+    ranking_ : ndarray of int, shape (n_features,)
         1 for selected features; 2, 3, ... for the others by falling score.
-    scores_ : ndarray of float, shape (n_features_in_,)
+    scores_ : ndarray of float, shape (n_features,)
         From -1 to 1, higher is better, about 0 or less for noise; minus infinity for constant features.
     n_features_in_ : int
     feature_names_in_ : ndarray of str

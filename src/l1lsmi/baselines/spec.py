@@ -23,7 +23,7 @@ class SPEC(Selector):
     r"""Select features by spectral analysis of a graph between rows.
 
     Similar rows are linked by similarities :math:`S` with degrees :math:`D`; the normalised Laplacian
-    :math:`I - D^{-1/2} S D^{-1/2}` has eigenvalues :math:`0 = \lambda_1 \le \lambda_2 \le \dots \le 2`,
+    :math:`I - D^{-1/2} S D^{-1/2}` has eigenvalues :math:`0 = \lambda_1 \le \lambda_2 \le \ldots \le 2`,
     and eigenvectors of small ones vary little between similar rows. With :math:`\alpha_j` the cosine of
     :math:`D^{1/2} f` and the j-th eigenvector, a standardised feature :math:`f` is smooth where
     :math:`\varphi_1 = \sum_j \alpha_j^2 \lambda_j` is small, or :math:`\varphi_2 = \varphi_1 / (1 -
@@ -55,11 +55,11 @@ class SPEC(Selector):
 
     Attributes
     ----------
-    support_ : ndarray of bool, shape (n_features_in_,)
+    support_ : ndarray of bool, shape (n_features,)
         The selected features.
-    ranking_ : ndarray of int, shape (n_features_in_,)
+    ranking_ : ndarray of int, shape (n_features,)
         1 for selected features; 2, 3, ... for the others by falling score.
-    scores_ : ndarray of float, shape (n_features_in_,)
+    scores_ : ndarray of float, shape (n_features,)
         :math:`-\varphi_1`, :math:`-\varphi_2` or :math:`\varphi_3`, so that higher is better; minus infinity
         for constant features.
     n_features_in_ : int

@@ -57,7 +57,7 @@ def svm_error(
     r"""Smallest cross-validation error over a grid: the paper's protocol.
 
     Features are standardised. A support vector machine with the Gaussian kernel
-    :math:`\exp(-\|x - x'\|^2 / 2\sigma^2)` is cross-validated for :math:`C = 10^{-3}, \dots, 10^4` and
+    :math:`\exp(-\|x - x'\|^2 / 2\sigma^2)` is cross-validated for :math:`C = 10^{-3}, \ldots, 10^4` and
     :math:`\sigma` the median distance times 1/5, 1/2, 1, 2, 5, and the smallest error is returned. It
     is the error on rows that also chose the cell, so that it is too small: good for comparing sets of
     features as the paper does, not for what to expect of new rows. See `held_out_error` for that. The

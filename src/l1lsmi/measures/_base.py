@@ -52,7 +52,16 @@ class MeasureProblem:
         return self.table.varying
 
     def juror(self, i: int) -> Any:
-        """Judge ``i`` of sets of features in a weighting: a draw, unless there is something better."""
+        """Judge ``i`` of sets of features in a weighting: a draw, unless there is something better.
+
+        Parameters
+        ----------
+        i : int
+
+        Returns
+        -------
+        juror : object
+        """
         return self.draw(0, i)  # type: ignore[attr-defined]
 
 
@@ -76,6 +85,10 @@ class Measure(BaseEstimator):
         table : Table
         target : Target
         random_state : int, RandomState instance or None
+
+        Returns
+        -------
+        problem : MeasureProblem
         """
         raise NotImplementedError
 

@@ -85,6 +85,10 @@ class DensityRatioMeasure(Measure):
         table : Table
         target : Target
         random_state : int, RandomState instance or None
+
+        Returns
+        -------
+        problem : MeasureProblem
         """
         self._validate_params()
         for name, value in self.get_params().items():

@@ -80,6 +80,10 @@ class HSIC(Measure):
         target : Target
         random_state : int, RandomState instance or None
             The measure itself is not random; strategies draw their starts from it.
+
+        Returns
+        -------
+        problem : MeasureProblem
         """
         self._validate_params()
         target_sigma = self.target_sigma

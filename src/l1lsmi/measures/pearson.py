@@ -70,6 +70,10 @@ class Pearson(Measure):
         target : Target
         random_state : None
             Nothing is drawn at random.
+
+        Returns
+        -------
+        problem : MeasureProblem
         """
         return PearsonProblem(table, target)
 

@@ -24,7 +24,7 @@ REGULARIZATIONS = tuple(10.0 ** (-4 + 1.25 * i) for i in range(5))
 class SquaredMutualInformation(DensityRatioMeasure):
     r"""Squared-loss mutual information between features and a target.
 
-    .. math:: I_s = \frac12 \iint \Big(\frac{p(x, y)}{p(x)p(y)} - 1\Big)^2 p(x)p(y)\,dx\,dy
+    .. math:: I_s = \frac12 \iint \left(\frac{p(x, y)}{p(x)p(y)} - 1\right)^2 p(x)p(y)\,dx\,dy
 
     It is zero exactly when features and target are independent, and it sees interactions and
     non-linear dependence. The density ratio is fitted directly, as a sum of kernels around some of
