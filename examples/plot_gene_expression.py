@@ -1,0 +1,71 @@
+"""
+Many columns and few rows
+=========================
+
+A table as in a study of gene expression: 100 samples and 5,000 genes. The data is **made up in this script**,
+so that the right answer is known. Genes are co-expressed, and the disease is on when gene A is on, *or* when
+genes B and C are on together.
+"""
+
+# %%
+# The made-up matrix
+# ------------------
+# Half of the genes follow one of 40 programs. Three genes are switches with noise, and gene A has 20
+# co-expressed genes that look much like it.
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+rng = np.random.default_rng(0)
+n, m = 100, 5000
+expression = rng.normal(size=(n, m))
+program = rng.integers(0, 80, size=m)
+follows = program < 40
+expression[:, follows] *= 0.6
+expression[:, follows] += 0.8 * rng.normal(size=(n, 40))[:, program[follows]]
+
+on = rng.uniform(size=(n, 3)) < (0.5, 0.6, 0.6)
+switches = [100, 200, 300]
+expression[:, switches] = np.where(on, 1.4, -1.4) + 0.5 * rng.normal(size=(n, 3))
+expression[:, 101:121] = 0.8 * expression[:, [100]] + 0.6 * rng.normal(size=(n, 20))
+disease = on[:, 0] | (on[:, 1] & on[:, 2])
+
+names = [f"gene_{j}" for j in range(m)]
+names[100], names[200], names[300] = "A", "B", "C"
+names[101:121] = [f"like_A_{j}" for j in range(1, 21)]
+table = pd.DataFrame(expression, columns=names)
+print(f"{table.shape[0]} samples, {table.shape[1]} genes, {disease.mean():.0%} with the disease")
+
+# %%
+# Three genes of 5,000
+# --------------------
+# Rankings take A and genes that look like A. B and C matter only together, and each is weak alone.
+from l1lsmi import L1LSMI, FeatureSelector
+from l1lsmi.baselines import MRMR, ReliefF
+from l1lsmi.measures import Pearson
+from l1lsmi.strategies import Ranking
+
+methods = {
+    "Pearson ranking": FeatureSelector(Pearson(), Ranking(), 3),
+    "MRMR": MRMR(3),
+    "ReliefF": ReliefF(3),
+    "L1LSMI": L1LSMI(3, random_state=0),
+}
+for name, method in methods.items():
+    print(f"{name:<16}", *method.fit(table, disease).get_feature_names_out())
+
+# %%
+# Looking at the interaction
+# --------------------------
+# Among samples where A is off, the disease follows B and C together.
+off = table["A"] < 0
+figure, ax = plt.subplots(figsize=(5.5, 4.2), layout="constrained")
+for state, colour, word in ((True, "tab:red", "disease"), (False, "tab:blue", "healthy")):
+    rows = off & (disease == state)
+    ax.scatter(table.loc[rows, "B"], table.loc[rows, "C"], color=colour, label=word)
+ax.set(xlabel="expression of B", ylabel="expression of C", title="samples in which A is off")
+_ = ax.legend(frameon=False)
+
+# %%
+# With 100 samples, a *pure* interaction of two genes among 5,000, in which neither has any effect alone, is
+# hidden by chance: :ref:`sphx_glr_auto_examples_plot_xor.py` shows where that begins.

@@ -1,0 +1,74 @@
+"""
+The shrinking ball
+==================
+
+`L1LSMI` chooses columns by giving each a weight and by letting the sum of the weights shrink. One by one the
+weights reach zero, until k are left.
+"""
+
+# %%
+# Why weights become zero
+# -----------------------
+# A sketch with two weights and a made-up score, highest at the star. The weights have to stay in the ball
+# :math:`w_0 + w_1 \le r`, which has corners. When the ball is small, the highest point in it is a corner, and
+# at a corner one of the weights is exactly zero.
+import matplotlib.pyplot as plt
+import numpy as np
+
+w0, w1 = np.meshgrid(np.linspace(0, 2, 200), np.linspace(0, 2, 200))
+score = -((w0 - 1.4) ** 2) - 0.35 * (w1 - 0.9) ** 2 + 0.15 * w0 * w1
+figure, ax = plt.subplots(figsize=(4.6, 4.4), layout="constrained")
+ax.contour(w0, w1, score, levels=14, cmap="Greys", linewidths=0.8)
+ax.plot(1.4 + 0.1, 0.9 + 0.3, "*", color="goldenrod", markersize=14)
+for radius, colour in ((1.8, "tab:blue"), (1.2, "tab:green"), (0.6, "tab:red")):
+    best = np.where(w0 + w1 <= radius, score, -np.inf).argmax()
+    ax.plot([0, radius], [radius, 0], color=colour, label=f"r = {radius}")
+    ax.plot(w0.flat[best], w1.flat[best], "o", color=colour)
+    print(f"r = {radius}: best weights {w0.flat[best]:.1f} and {w1.flat[best]:.1f}")
+ax.set(xlabel="weight of column 0", ylabel="weight of column 1", aspect="equal")
+_ = ax.legend(loc="upper left", framealpha=1)
+
+# %%
+# A real path
+# -----------
+# The target is (column 0 and column 1) or (column 2 and column 3). Columns 7 to 9 are noisy copies of the
+# target: each of those says *more* alone than any of the true columns. The others, 43 of them, are coin
+# tosses.
+from l1lsmi import L1LSMI
+from l1lsmi.datasets import make_and_or
+
+X, y = make_and_or(400, random_state=0)
+X = np.hstack([X, np.random.default_rng(0).integers(0, 2, size=(400, 40))])
+selector = L1LSMI(4, random_state=0).fit(X, y)
+print("selected", selector.get_support(indices=True))
+print(selector.stop_reason_)
+
+# sphinx_gallery_thumbnail_number = 2
+
+# %%
+# ``path_`` has every radius that was visited, with the weights there. From left to right the radius shrinks.
+# Weights are shown as shares of the radius.
+chosen = set(np.flatnonzero(selector.support_))
+restart = next(point.restart for point in selector.path_ if set(point.support) == chosen)
+stations = [point for point in selector.path_ if point.restart == restart]
+shares = np.zeros((len(stations), X.shape[1]))
+for row, point in zip(shares, stations, strict=True):
+    row[point.support] = point.weights / point.radius
+
+figure, ax = plt.subplots(figsize=(7, 3.8), layout="constrained")
+coins = [*range(4, 7), *range(10, 50)]
+for name, columns, colour in (
+    ("coin", coins, "silver"),
+    ("copy", [7, 8, 9], "tab:orange"),
+    ("true", range(4), "tab:green"),
+):
+    lines = ax.plot(shares[:, columns], color=colour, marker="o", markersize=4)
+    lines[0].set_label(name)
+ax.set_xticks(range(len(stations)), [f"{point.radius:.2f}\n{point.size}" for point in stations])
+ax.set(xlabel="radius, and columns left", ylabel="share of the radius")
+_ = ax.legend(loc="upper left", framealpha=1)
+
+# %%
+# Coins and copies leave. In the end the four true columns share the ball.
+for point in stations:
+    print(f"radius {point.radius:.3f}: {point.size:>2} columns, score {-point.cv_score:.3f}")
