@@ -2,6 +2,7 @@
 #   make select   set up .venv and select features of a data set that ships with scikit-learn
 #                 (DATA=breast_cancer, diabetes, digits, iris or wine; K=number of features)
 #   make test     set up .venv, then lint, types and all tests
+#   make docs     the documentation as a site in build/docs, every example run (minutes)
 #   make bench    the speed and accuracy tables (minutes)
 #   make peers    answers and speed beside other packages, which it installs
 #   make paper-toys   the paper's two tables of artificial data at full size, from nothing (minutes)
@@ -18,7 +19,7 @@ RESULTS ?= build/paper
 JOBS ?= 2
 EXPERIMENTS = $(BIN)/python -m experiments
 
-.PHONY: select test lint bench peers paper-toys paper clean
+.PHONY: select test lint docs bench peers paper-toys paper clean
 
 select: $(VENV)/.installed
 	$(BIN)/python examples/select_features.py $(if $(DATA),--data $(DATA)) $(if $(K),-k $(K))
@@ -30,6 +31,11 @@ lint: $(VENV)/.tested
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+
+# Pages of names that are gone would be left over: the reference is written anew each time.
+docs: $(VENV)/.documented
+	rm -rf docs/api/generated
+	$(BIN)/python -m sphinx -q -W --keep-going docs build/docs
 
 bench: $(VENV)/.tested
 	$(BIN)/python benchmarks/rivals.py
@@ -77,9 +83,14 @@ $(VENV)/.experiments: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --editable '.[experiments]'
 	touch $@
 
+$(VENV)/.documented: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	touch $@
+
 $(VENV)/.torch: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet '$(TORCH)'
 	touch $@
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache
+	rm -rf build/docs docs/api/generated docs/api/backreferences docs/auto_examples

@@ -1,0 +1,21 @@
+"""The order of examples in the gallery: from the first idea to the whole of it."""
+
+from __future__ import annotations
+
+__all__ = ["ORDER", "order"]
+
+ORDER = (
+    "plot_xor.py",
+    "plot_redundancy.py",
+    "plot_gene_expression.py",
+    "plot_pipeline_grid_search.py",
+    "plot_compare_methods.py",
+    "plot_density_ratio.py",
+    "plot_narrow_kernels.py",
+    "plot_shrinking_ball.py",
+)
+
+
+def order(name: str) -> int:
+    """Place of an example; one that is not listed comes last."""
+    return ORDER.index(name) if name in ORDER else len(ORDER)
