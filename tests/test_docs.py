@@ -1,0 +1,107 @@
+"""The site: complete, and everything on it runs. ``make docs`` builds it, with warnings as errors."""
+
+import contextlib
+import importlib
+import importlib.util
+import io
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = [path for path in sorted(DOCS.rglob("*")) if path.suffix in (".md", ".rst")]
+#: Written by the build, and not part of a checkout.
+WRITTEN = ("auto_examples", "api/generated", "api/backreferences", "_templates")
+PAGES = [page for page in PAGES if not str(page.relative_to(DOCS)).startswith(WRITTEN)]
+EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
+MODULES = [
+    "l1lsmi",
+    *(
+        f"l1lsmi.{room}"
+        for room in (
+            "measures",
+            "strategies",
+            "baselines",
+            "datasets",
+            "evaluation",
+            "files",
+            "explain",
+            "plots",
+            "report",
+        )
+    ),
+]
+PRINTING = re.compile(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
+GUIDES = [
+    page
+    for page in PAGES
+    if re.search(r"```\n\n```text\n", page.read_text()) and "```python" in page.read_text()
+]
+
+
+def listed_names(page):
+    """Names in the autosummary tables of a page."""
+    text = page.read_text()
+    tables = re.findall(r"\.\. autosummary::\n(?: +:.*\n)*\n((?: +\S+\n)+)", text)
+    return [name for table in tables for name in table.split()]
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if importlib.util.find_spec(name)])
+def test_every_public_name_is_in_the_reference(module):
+    page = DOCS / "api" / f"{module.removeprefix('l1lsmi.')}.rst"
+    public = importlib.import_module(module).__all__
+    assert sorted(listed_names(page)) == sorted(name for name in public if not name.startswith("_"))
+    assert f".. currentmodule:: {module}\n" in page.read_text()
+
+
+def toctree(page):
+    """Pages that a page has in its tables of contents."""
+    text = page.read_text()
+    blocks = re.findall(r"```\{toctree\}\n(.*?)```|\.\. toctree::\n((?: +.*\n|\n)*)", text, re.DOTALL)
+    lines = [line.strip() for block in blocks for line in "".join(block).splitlines()]
+    return [(page.parent / line).resolve() for line in lines if line and not line.startswith(":")]
+
+
+def test_every_page_can_be_reached():
+    entries = {entry for page in PAGES for entry in toctree(page)}
+    pages = {page.with_suffix("").resolve() for page in PAGES}
+    assert pages - {DOCS / "index"} <= entries
+    assert entries - pages == {DOCS / "auto_examples" / "index"}
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_every_example_runs(path, monkeypatch):
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("Agg")
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        runpy.run_path(str(path))
+    assert plt.get_fignums() and printed.getvalue()
+    plt.close("all")
+
+
+def test_the_gallery_has_an_order_and_examples_are_short():
+    order = runpy.run_path(str(DOCS / "_extensions" / "gallery_order.py"))["ORDER"]
+    assert sorted(order) == [path.name for path in EXAMPLES]
+    assert all(len(path.read_text().splitlines()) < 80 for path in EXAMPLES)
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
+def test_pages_print_what_they_say(page):
+    """Python of a page, from top to bottom; a block of text right after it is what it prints."""
+    names = {"__name__": page.stem}
+    for code, expected in PRINTING.findall(page.read_text()):
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(code, names)
+        if expected:
+            assert printed.getvalue() == expected
+
+
+def test_links_to_examples_open_their_pages():
+    to_gallery = runpy.run_path(str(DOCS / "_extensions" / "code_links.py"))["to_gallery"]
+    assert to_gallery("[xor](../examples/plot_xor.py)") == "[xor](auto_examples/plot_xor.rst)"
+    assert to_gallery("[all](../examples/README.txt)") == "[all](auto_examples/index.rst)"
+    assert to_gallery("[it](../examples/select_features.py)") == "[it](../examples/select_features.py)"
