@@ -21,7 +21,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "code_links",
     "mathml",
-    "near_names",
+    "names",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "_templates", "auto_examples/*.ipynb"]
@@ -44,7 +44,7 @@ numpydoc_validation_checks = {
     *("GL03", "GL05", "GL06", "GL07", "GL09", "GL10"),  # layout and order of sections
     *("SS01", "SS02", "SS03", "SS04"),  # a summary, as a sentence
     *("PR02", "PR03", "PR05", "PR10"),  # no parameter that does not exist; names, types and order
-    *("RT01", "SA02", "SA03", "SA04"),  # what is returned; references in full
+    *("SA02", "SA03", "SA04"),  # references in full
 }
 
 # -- gallery ----------------------------------------------------------------------------------
