@@ -65,12 +65,15 @@ class SelectorComparison:
         Features in both sets over features in either, from 0 to 1; nan where there is no set.
     task : {"classification", "regression"}
     n_splits : int
+    stopped : bool
+        Whether it was stopped before the last selector.
     """
 
     results: tuple[Compared, ...]
     agreement: HostArray
     task: str
     n_splits: int
+    stopped: bool
 
     def __iter__(self) -> Iterator[Compared]:
         return iter(self.results)
@@ -88,6 +91,7 @@ def compare_selectors(
     include_all: bool = True,
     random_state: Any = 0,
     progress: Callable[[str, int, int], None] | None = None,
+    stop: Callable[[], bool] | None = None,
 ) -> SelectorComparison:
     """Compare selectors by the error of a support vector machine on rows that none of them has seen.
 
@@ -115,6 +119,9 @@ def compare_selectors(
     progress : callable or None, default=None
         Called as ``progress(name, done, total)`` after every fit: which selector, and how many of all fits
         are done.
+    stop : callable or None, default=None
+        Asked after every fit, and where one is interrupted; True ends the comparison with the selectors that
+        are done.
 
     Returns
     -------
@@ -138,8 +145,14 @@ def compare_selectors(
         raise ValueError(f"n_splits={n_splits!r} must be a whole number of splits, at least 1.")
     check_task(task)
     arena = _arena(X, y, task, int(n_splits), n_train, groups, random_state)
-    results = tuple(arena.run(selectors, include_all, progress))
-    return SelectorComparison(results, _agreement(results), arena.task, int(n_splits))
+    entries: dict[str, Any] = {**selectors, **({ALL_FEATURES: None} if include_all else {})}
+    results = tuple(arena.run(entries, progress, stop or (lambda: False)))
+    stopped = len(results) < len(entries)
+    return SelectorComparison(results, _agreement(results), arena.task, int(n_splits), stopped)
+
+
+class _StoppedError(Exception):
+    """The comparison is to end here."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,11 +167,10 @@ class _Arena:
 
     def run(
         self,
-        selectors: Mapping[str, Any],
-        include_all: bool,
+        entries: Mapping[str, Any],
         progress: Callable[[str, int, int], None] | None,
+        stop: Callable[[], bool],
     ) -> Iterator[Compared]:
-        entries: dict[str, Any] = {**selectors, **({ALL_FEATURES: None} if include_all else {})}
         per_entry = len(self.splits) + 1
         total = per_entry * len(entries)
         for position, (name, selector) in enumerate(entries.items()):
@@ -166,8 +178,17 @@ class _Arena:
             def tell(done: int, name: str = name, before: int = position * per_entry) -> None:
                 if progress is not None:
                     progress(name, before + done, total)
+                if stop():
+                    raise _StoppedError
 
-            yield self._compare(name, selector, tell)
+            try:
+                yield self._compare(name, selector, tell)
+            except _StoppedError:
+                return
+            except KeyboardInterrupt:
+                if stop():
+                    return
+                raise
 
     def _compare(self, name: str, selector: Any, tell: Callable[[int], None]) -> Compared:
         errors = np.full(len(self.splits), np.nan)
@@ -179,6 +200,8 @@ class _Arena:
             for i, (train, test) in enumerate(self.splits):
                 errors[i] = self._error(self._select(selector, train), train, test)
                 tell(i + 2)
+        except _StoppedError:
+            raise
         except Exception as error:
             tell(len(self.splits) + 1)
             none = np.empty(0, dtype=np.intp)

@@ -1,0 +1,89 @@
+"""``l1lsmi apply``: the columns of a saved selection, taken from new data."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import sys
+from typing import Any
+
+import click
+
+from l1lsmi.cli.checks import check_outputs
+from l1lsmi.cli.options import output_options, read, reading_options, say
+from l1lsmi.cli.selection import load_selection
+from l1lsmi.cli.text import count, printable
+from l1lsmi.files import DataTable, FileProblem, write_table
+
+__all__ = ["apply"]
+
+#: Missing columns that are named.
+LISTED = 5
+
+
+@click.command(short_help="Take the selected columns of new data.")
+@click.argument("selection", metavar="SELECTION")
+@click.argument("file", metavar="NEWFILE")
+@reading_options
+@click.option(
+    "--keep", multiple=True, metavar="COLUMN", help="Keep another column too, such as an id; can be repeated."
+)
+@click.option(
+    "--output",
+    metavar="PATH",
+    help="Where to write: .csv, .tsv, .parquet, .feather or .xlsx. Standard output, as CSV, by default.",
+)
+@output_options
+def apply(
+    selection: str,
+    file: str,
+    keep: tuple[str, ...],
+    output: str | None,
+    as_json: bool,
+    quiet: bool,
+    **reading: Any,
+) -> None:
+    """Take the columns of a saved SELECTION from NEWFILE.
+
+    SELECTION is a file written by l1lsmi select --save. Values are written as they are in NEWFILE, which can
+    have other rows, other columns and another format than the file that was selected from.
+
+    \b
+    Example:
+      l1lsmi apply selection.json new.csv --output new_selected.parquet
+    """
+    if as_json and output is None:
+        raise click.UsageError("--json needs --output: standard output cannot have the table as well.")
+    check_outputs(file, {"output": output})
+    chosen = load_selection(selection)
+    table = read(file, quiet or as_json, **reading)
+    names = list(dict.fromkeys([*keep, *chosen["columns"]]))
+    _check_columns(table, names, file)
+    if output is None:
+        write_table(table, names, sys.stdout.buffer, format="csv")
+    else:
+        write_table(table, names, output)
+    result = {
+        "format": "l1lsmi-applied",
+        "version": 1,
+        "source": table.source,
+        "rows": table.n_rows,
+        "columns": names,
+        "output": output,
+    }
+    if as_json:
+        click.echo(json.dumps(result))
+    elif output is not None:
+        say(f"{count(len(names), 'column')} of {count(table.n_rows, 'row')}: {printable(output)}", quiet)
+
+
+def _check_columns(table: DataTable, names: list[str], file: str) -> None:
+    there = {column.name for column in table.columns}
+    missing = [name for name in names if name not in there]
+    if not missing:
+        return
+    listed = ", ".join(repr(printable(name, 60)) for name in missing[:LISTED])
+    more = f" and {len(missing) - LISTED} more" if len(missing) > LISTED else ""
+    near = difflib.get_close_matches(missing[0], list(there)[:10_000], n=1)
+    hint = f": did you mean {printable(near[0], 60)!r}" if near else ": pass a file that has them"
+    raise FileProblem(f"{printable(file)} has no column {listed}{more}{hint}.")

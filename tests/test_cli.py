@@ -1,0 +1,299 @@
+"""The command line as a person or a program uses it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from io import BytesIO
+from types import SimpleNamespace
+
+import jsonschema
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer
+
+from l1lsmi import L1LSMI
+from l1lsmi.cli.app import run
+from l1lsmi.cli.schema import DOCUMENTS, schema_text
+from l1lsmi.datasets import make_xor
+
+
+@pytest.fixture
+def xor(tmp_path):
+    X, y = make_xor(200, random_state=0)
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
+    frame["label"] = np.where(y > 0, "up", "down")
+    path = tmp_path / "xor.csv"
+    frame.to_csv(path, index=False)
+    return SimpleNamespace(path=str(path), frame=frame, folder=tmp_path)
+
+
+def call(capfd, *args):
+    capfd.readouterr()
+    code = run([str(arg) for arg in args])
+    out, err = capfd.readouterr()
+    return SimpleNamespace(code=code, out=out, err=err)
+
+
+def called_json(capfd, document, *args):
+    result = call(capfd, *args, "--json")
+    found = json.loads(result.out)
+    jsonschema.validate(found, json.loads(schema_text(document)))
+    return found
+
+
+# -- select -----------------------------------------------------------------------------------
+
+
+def test_select_finds_what_the_estimator_finds(capfd, xor):
+    found = called_json(capfd, "select", "select", xor.path, "--target", "label", "-k", 2)
+    selector = L1LSMI(2, task="classification", random_state=0)
+    selector.fit(xor.frame.drop(columns="label").to_numpy(), xor.frame["label"].to_numpy())
+    assert (
+        {f["name"] for f in found["features"]}
+        == {f"x{j}" for j in selector.get_support(indices=True)}
+        == {"x0", "x1"}
+    )
+    assert found["score"] == {"name": "smi", "value": pytest.approx(selector.smi_, abs=1e-12)}
+    assert found["classes"] == ["down", "up"] and found["file"]["rows"] == 200
+
+
+def test_select_for_people(capfd, xor):
+    result = call(capfd, "select", xor.path, "-t", "label", "-k", "2")
+    assert result.code == 0
+    assert "selected 2 of 10 features by l1-lsmi in" in result.out
+    assert "x0" in result.out and "x1" in result.out and "x2" not in result.out
+    assert "200 rows, 11 columns (10 yes/no, 1 category)" in result.err  # what was read is a remark
+    quiet = call(capfd, "select", xor.path, "-t", "label", "-k", "2", "--quiet")
+    assert quiet.err == ""
+
+
+def test_saved_selection_is_what_json_prints(capfd, xor):
+    saved, output = xor.folder / "selection.json", xor.folder / "selected.parquet"
+    found = called_json(
+        capfd, "select", "select", xor.path, "-t", "label", "-k", 2, "--save", saved, "--output", output
+    )
+    assert json.loads(saved.read_text()) == found
+    pd.testing.assert_frame_equal(
+        pd.read_parquet(output), xor.frame[["x0", "x1", "label"]], check_dtype=False
+    )
+    assert saved.stat().st_mode & 0o777 == 0o666 & ~current_umask()
+
+
+def current_umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def test_k_by_default(capfd, xor):
+    assert called_json(capfd, "select", "select", xor.path, "-t", "label", "-m", "pearson")["k"] == 5
+
+
+def test_methods_by_name(capfd, xor):
+    for name in ("relieff", "mrmr", "smi-forward", "hsic-backward"):
+        found = called_json(capfd, "select", "select", xor.path, "-t", "label", "-k", 2, "--method", name)
+        assert found["method"] == name and len(found["features"]) == 2
+        assert all(feature["weight"] is None for feature in found["features"])
+
+
+def test_standard_input(xor):
+    command = [sys.executable, "-m", "l1lsmi", "select", "-", "-t", "label", "-k", "2", "--json"]
+    with open(xor.path, "rb") as file:
+        run_ = subprocess.run(command, stdin=file, capture_output=True, check=True)
+    assert json.loads(run_.stdout)["columns"] == ["x0", "x1"]
+
+
+def test_time_limit_gives_the_best_so_far(capfd, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(800, 60)), columns=[f"c{j}" for j in range(60)])
+    frame["y"] = rng.normal(size=800)
+    frame.to_csv(tmp_path / "noise.csv", index=False)
+    found = called_json(
+        capfd, "select", "select", tmp_path / "noise.csv", "-t", "y", "-k", 7, "--time-limit", 0.05
+    )
+    assert found["stop_reason"].startswith("The time limit was reached") and len(found["features"]) == 7
+
+
+def test_control_c_gives_the_best_so_far(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(2000, 300)), columns=[f"c{j}" for j in range(300)])
+    frame["y"] = rng.normal(size=2000)
+    frame.to_parquet(tmp_path / "noise.parquet")
+    saved = tmp_path / "s.json"
+    command = [
+        sys.executable,
+        "-m",
+        "l1lsmi",
+        "select",
+        str(tmp_path / "noise.parquet"),
+        "-t",
+        "y",
+        "-k",
+        "20",
+    ]
+    command += ["--save", str(saved), "--time-limit", "300"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    for line in process.stderr:  # wait until the file is read and the search begins
+        if line.startswith("target"):
+            break
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert "interrupted" in out and len(json.loads(saved.read_text())["features"]) == 20
+
+
+# -- apply ------------------------------------------------------------------------------------
+
+
+def test_apply_takes_the_same_columns_of_new_data(capfd, xor):
+    saved = xor.folder / "selection.json"
+    call(capfd, "select", xor.path, "-t", "label", "-k", 2, "--save", saved)
+    new = xor.frame.sample(frac=0.3, random_state=1)[["x5", "x1", "x0"]].assign(id=range(60))
+    new.to_csv(xor.folder / "new.tsv", sep="\t", index=False)
+    output = xor.folder / "out.csv"
+    found = called_json(
+        capfd, "apply", "apply", saved, xor.folder / "new.tsv", "--keep", "id", "--output", output
+    )
+    assert found["rows"] == 60 and found["columns"] == ["id", "x0", "x1"]
+    pd.testing.assert_frame_equal(pd.read_csv(output), new[["id", "x0", "x1"]].reset_index(drop=True))
+    printed = call(capfd, "apply", saved, xor.folder / "new.tsv")
+    assert pd.read_csv(BytesIO(printed.out.encode())).columns.tolist() == ["x0", "x1"]
+
+
+def test_apply_names_what_is_missing(capfd, xor):
+    saved = xor.folder / "selection.json"
+    call(capfd, "select", xor.path, "-t", "label", "-k", 2, "--save", saved)
+    xor.frame.rename(columns={"x1": "X1"}).to_csv(xor.folder / "new.csv", index=False)
+    result = call(capfd, "apply", saved, xor.folder / "new.csv")
+    assert result.code == 1 and "no column 'x1': did you mean 'X1'" in result.err
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "is not JSON"),
+        (b"\x80\x04\x95", "is not JSON"),
+        (b"[1]", "is not a selection"),
+        (b'{"format": "l1lsmi-selection", "version": 7}', "version '7'"),
+        (b'{"format": "l1lsmi-selection", "version": 1, "columns": [1]}', "no list of columns"),
+        (b"[" * 100_000, "is not JSON"),
+    ],
+)
+def test_apply_refuses_what_is_no_selection(capfd, xor, content, words):
+    path = xor.folder / "bad.json"
+    path.write_bytes(content)
+    result = call(capfd, "apply", path, xor.path)
+    assert result.code == 1 and words in result.err and result.err.count("\n") == 1
+
+
+# -- measure ----------------------------------------------------------------------------------
+
+
+def test_measure_sorts_columns_by_what_they_say(capfd, tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(300, 3))
+    frame = pd.DataFrame(x, columns=["line", "square", "nothing"])
+    frame["y"] = frame["line"] + 2 * frame["square"] ** 2
+    frame["fixed"] = 1.0
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    found = called_json(capfd, "measure", "measure", tmp_path / "d.csv", "-t", "y")
+    assert [f["name"] for f in found["features"]] == ["square", "line", "nothing"]
+    by_pearson = called_json(capfd, "measure", "measure", tmp_path / "d.csv", "-t", "y", "--sort", "pearson")
+    scores = {f["name"]: f["scores"]["pearson"] for f in by_pearson["features"]}
+    assert scores["line"] == pytest.approx(abs(np.corrcoef(frame["line"], frame["y"])[0, 1]))
+    text = call(capfd, "measure", tmp_path / "d.csv", "-t", "y", "--top", 1)
+    assert "square" in text.out and "and 2 more" in text.out
+
+
+# -- compare ----------------------------------------------------------------------------------
+
+
+def test_compare_tells_who_is_better(capfd, xor):
+    found = called_json(
+        capfd, "compare", "compare", xor.path, "-t", "label", "-k", 2, "--methods", "l1-lsmi,pearson,relieff"
+    )
+    by_name = {method["name"]: method for method in found["methods"]}
+    assert by_name["l1-lsmi"]["error"] < 0.05 < 0.3 < by_name["pearson"]["error"]
+    assert set(by_name["l1-lsmi"]["features"]) == {"x0", "x1"}
+    agreement = np.array(found["agreement"])
+    assert agreement.shape == (3, 3) and (np.diag(agreement) == 1).all() and (agreement == agreement.T).all()
+
+
+# -- everything -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_schemas_are_published(capfd, document):
+    result = call(capfd, "schema", document)
+    jsonschema.Draft202012Validator.check_schema(json.loads(result.out))
+
+
+@pytest.mark.parametrize("command", ["select", "apply", "compare", "measure", "schema"])
+def test_every_command_has_help_with_an_example(capfd, command):
+    result = call(capfd, command, "--help")
+    assert result.code == 0 and "Example" in result.out and f"l1lsmi {command}" in result.out
+
+
+USAGE = {
+    "no such option": ["select", "FILE", "-t", "label", "--nonsense"],
+    "no target": ["select", "FILE"],
+    "k of zero": ["select", "FILE", "-t", "label", "-k", "0"],
+    "k too large": ["select", "FILE", "-t", "label", "-k", "11"],
+    "no such method": ["select", "FILE", "-t", "label", "-m", "magic"],
+    "no time limit": ["select", "FILE", "-t", "label", "-m", "mrmr", "--time-limit", "3"],
+    "negative time": ["select", "FILE", "-t", "label", "--time-limit", "-3"],
+    "report without suffix": ["select", "FILE", "-t", "label", "--report", "out.pdf"],
+    "nowhere to write": ["select", "FILE", "-t", "label", "--save", "no/such/folder/s.json"],
+    "overwriting the data": ["select", "FILE", "-t", "label", "--output", "FILE"],
+    "same file twice": ["compare", "FILE", "-t", "label", "--methods", "magic"],
+    "sort by what is not measured": ["measure", "FILE", "-t", "label", "--measures", "smi", "--sort", "hsic"],
+    "unknown command": ["selekt"],
+}
+
+
+@pytest.mark.parametrize("case", USAGE)
+def test_wrong_usage_is_said_in_a_sentence(capfd, xor, case):
+    result = call(capfd, *[xor.path if arg == "FILE" else arg for arg in USAGE[case]])
+    assert result.code == 2 and result.out == ""
+    (line,) = [line for line in result.err.splitlines() if line.startswith("Error")]
+    assert "Traceback" not in result.err and len(line) > 20
+    assert sorted(os.listdir(xor.folder)) == ["xor.csv"]
+
+
+def test_errors_as_json(capfd, xor):
+    missing = called_json(capfd, "error", "select", xor.folder / "no.csv", "-t", "label")
+    assert missing["kind"] == "data"
+    usage = called_json(capfd, "error", "select", xor.path, "-t", "label", "-k", "99")
+    assert usage["kind"] == "usage" and "10 features" in usage["message"]
+    near = called_json(capfd, "error", "select", xor.path, "-t", "lable")
+    assert "label" in near["message"]
+
+
+def test_names_cannot_act_on_a_terminal(capfd, tmp_path):
+    X, y = make_xor(100, random_state=0)
+    frame = pd.DataFrame(X[:, :3], columns=["a\x1b[2Jb", "[red]c[/red]", "d\u202ee"])
+    frame["y"] = y
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    result = call(capfd, "select", tmp_path / "d.csv", "-t", "y", "-k", 3)
+    assert "\x1b" not in result.out + result.err and "\u202e" not in result.out + result.err
+    assert r"a\x1b[2Jb" in result.out and "[red]c[/red]" in result.out
+
+
+def test_a_reader_that_has_seen_enough(xor):
+    command = f"{sys.executable} -m l1lsmi select {xor.path} -t label -k 2 | head -1"
+    run_ = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)
+    assert "Traceback" not in run_.stderr and "Error" not in run_.stderr
+
+
+def test_real_data_in_one_command(capfd, tmp_path):
+    data = load_breast_cancer(as_frame=True).frame
+    data.to_csv(tmp_path / "cancer.csv", index=False)
+    report = tmp_path / "report.html"
+    result = call(capfd, "select", tmp_path / "cancer.csv", "-t", "target", "-k", 5, "--report", report)
+    assert result.code == 0 and report.stat().st_size < 5_000_000 and "report:" in result.err
