@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -12,6 +13,8 @@ import pytest
 from l1lsmi import L1LSMI, FeatureSelector
 from l1lsmi.measures import HSIC
 from l1lsmi.report import write_report
+from l1lsmi.report.numbers import sig
+from l1lsmi.report.page import _asset
 from l1lsmi.strategies import Backward
 
 #: Set to 1 where a missing browser is a failure.
@@ -172,6 +175,27 @@ def test_names_that_mean_harm_are_text(browser, pages):
     text = browser.execute_script("return document.body.innerText")
     for name in [*HOSTILE[:3], "{{ 7 * 7 }}", "<img src=y onerror=window.hacked=4>", "<b>yes"]:
         assert name in text
+
+
+def test_the_policy_stops_what_would_get_in(browser, pages):
+    opened(browser, pages["classes"])
+    browser.execute_script(
+        "const script = document.createElement('script'); script.textContent = 'window.hacked = 5';"
+        "const picture = new Image(); picture.src = 'http://127.0.0.1:9/x.png';"
+        "document.body.append(script, picture)"
+    )
+    assert browser.execute_script("return window.hacked ?? null") is None
+    said = " ".join(entry["message"] for entry in browser.get_log("browser"))
+    assert "script-src" in said and "img-src" in said
+
+
+def test_pictures_and_tables_write_numbers_the_same_way(browser, pages):
+    opened(browser, pages["classes"])
+    js = re.search(r"const sig = .*?\n};\n", _asset("base.js"), re.DOTALL)[0]
+    rng = np.random.default_rng(0)
+    values = [0.0, 1.0, -1.0, 999.4, 999.6, 1e-4, 9.999e-5, 1e6, 999_999.0, -123_456.0, 0.5, 12.345]
+    values += (rng.normal(size=40) * 10.0 ** rng.integers(-9, 9, 40)).tolist()
+    assert browser.execute_script(f"{js} return arguments[0].map(sig)", values) == [sig(v) for v in values]
 
 
 def test_pointing_at_a_mark_says_what_it_is(browser, pages):

@@ -62,7 +62,7 @@ def held_out_part(
         {"chosen": anew}, X, y, task=task, n_splits=n_splits, n_train=n_train, random_state=random_state
     )
     judged = (
-        (f"the chosen {k:,}", "selection", k, chosen),
+        (f"{k:,} chosen", "selection", k, chosen),
         (f"all {X.shape[1]:,}", "all", int(X.shape[1]), everything),
     )
     return {
