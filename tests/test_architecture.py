@@ -85,9 +85,10 @@ def test_pictures_load_matplotlib_only_when_drawn():
 
 
 def test_public_names_are_documented_with_examples():
-    from l1lsmi import datasets, evaluation, explain, measures, methods, plots, report, strategies
+    from l1lsmi import datasets, evaluation, explain, files, measures, methods, plots, report, strategies
 
-    for module in (l1lsmi, measures, strategies, datasets, evaluation, methods, explain, plots, report):
+    rooms = (measures, strategies, datasets, evaluation, methods, explain, files, plots, report)
+    for module in (l1lsmi, *rooms):
         for name in module.__all__:
             thing = getattr(module, name)
             if isinstance(thing, type) or callable(thing):
@@ -108,6 +109,7 @@ def test_public_names_are_documented_with_examples():
         *(getattr(explain, name) for name in explain.__all__ if name.islower()),
         *(getattr(plots, name) for name in plots.__all__),
         *(getattr(report, name) for name in report.__all__),
+        *(getattr(files, name) for name in files.__all__),
     ):
         assert ">>>" in thing.__doc__
 

@@ -339,6 +339,18 @@ def test_sparse_and_odd_variables_of_matlab(tmp_path):
     assert newer.names == ["X[0]", "X[1]", "y"] and "'s'" in newer.notes[0]
 
 
+@pytest.mark.parametrize("do_compression", [True, False])
+@pytest.mark.parametrize("kind", ["f8", "f4", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?"])
+def test_numbers_of_matlab_are_what_scipy_reads(kind, do_compression):
+    stream = io.BytesIO()
+    X = np.random.default_rng(1).integers(0, 2 if kind == "?" else 100, size=(5, 3)).astype(kind)
+    scipy_io.savemat(stream, {"X": X, "long_name": X[:, 0], "s": X[0, 0]}, do_compression=do_compression)
+    expected = scipy_io.loadmat(io.BytesIO(stream.getvalue()))["X"]
+    table = read_table(io.BytesIO(stream.getvalue()), array="X")
+    np.testing.assert_array_equal(np.column_stack([c.values for c in table.columns[:3]]), expected)
+    np.testing.assert_array_equal(table.column("long_name").values, expected[:, 0])
+
+
 def test_what_is_known_of_cells_can_be_the_target_but_is_no_feature(files):
     table = read_table(files / "table.h5ad")
     assert table.names == ["index", "state", "batch", *GENES]

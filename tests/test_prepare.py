@@ -51,9 +51,9 @@ def test_features_and_what_became_of_columns():
         "y": "target",
     }
     assert prepared.notes == (
-        "Left out 1 rows without a value of the target 'y'.",
+        "Left out 1 row without a value of the target 'y'.",
         "Filled in the median for 3 missing values of 3 columns.",
-        "Missing values of 1 categories are a level of their own.",
+        "Missing values are a level of their own in 1 column of words.",
         "Left out 1 column (every value is different): 'id'.",
         "Left out 1 column (constant): 'still'.",
         "Left out 1 column (empty): 'none'.",
@@ -70,7 +70,7 @@ def test_missing_values_are_dropped_or_refused():
     with pytest.raises(FileProblem, match="missing values in 3 rows, first in column 'size'"):
         prepare(text(TABLE), "y", missing="error")
     assert prepare(text(TABLE), "y", missing="error", only=["sex"]).X.tolist() == [[1], [0], [1], [0], [1]]
-    with pytest.raises(FileProblem, match="1 rows without missing values"):
+    with pytest.raises(FileProblem, match="1 row without missing values"):
         prepare(text("a,b,y\n1,NA,0\nNA,2,1\n1,3,0\n5,NA,1"), "y", missing="drop")
 
 

@@ -6,9 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from l1lsmi.files.problem import counted
 from l1lsmi.files.table import Column, Values
 
 __all__ = ["Feature", "encode"]
+
+CONSTANT_NOW = "left out: constant in the rows that are kept"
 
 
 class Feature(NamedTuple):
@@ -26,9 +29,7 @@ class Feature(NamedTuple):
     values: Values
 
 
-def encode(
-    columns: list[Column], rows: Values, max_levels: int, uses: dict[str, str], notes: list[str]
-) -> list[Feature]:
+def encode(columns: list[Column], rows: Values, uses: dict[str, str], notes: list[str]) -> list[Feature]:
     """Turn columns into features, in their order.
 
     Parameters
@@ -36,7 +37,6 @@ def encode(
     columns : list of Column
     rows : ndarray of int
         Rows that are kept. A column may be empty or constant in them, and is left out then.
-    max_levels : int
     uses : dict of str to str
         Is told what became of each column.
     notes : list of str
@@ -52,15 +52,13 @@ def encode(
             if feature.names:
                 found[column.name] = feature
     if n_holed:
-        notes.append(f"Missing values of {n_holed} categories are a level of their own.")
+        notes.append(f"Missing values are a level of their own in {counted(n_holed, 'column')} of words.")
     return [found[column.name] for column in columns if column.name in found]
 
 
 def _use_of(feature: Feature) -> str:
     count = len(feature.names)
-    return (
-        f"{count} indicator{'s' * (count > 1)}" if count else "left out: constant in the rows that are kept"
-    )
+    return counted(count, "indicator") if count else CONSTANT_NOW
 
 
 def _numbers(columns: list[Column], rows: Values, uses: dict[str, str], notes: list[str]) -> list[Feature]:
@@ -84,11 +82,11 @@ def _numbers(columns: list[Column], rows: Values, uses: dict[str, str], notes: l
             uses[column.name] = column.kind
             features.append(Feature(column.name, [column.name], matrix[place : place + 1]))
         else:
-            uses[column.name] = "left out: constant in the rows that are kept"
+            uses[column.name] = CONSTANT_NOW
     filled = holed[varying[holed]]
     if filled.size:
-        n_columns = f"{filled.size} column{'s' * (filled.size > 1)}"
-        notes.append(f"Filled in the median for {int(holes[filled].sum())} missing values of {n_columns}.")
+        n_holes = counted(int(holes[filled].sum()), "missing value")
+        notes.append(f"Filled in the median for {n_holes} of {counted(filled.size, 'column')}.")
     return features
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.files.problem import listed
+from l1lsmi.files.problem import counted, listed
 from l1lsmi.files.table import Column, Values
 
 __all__ = ["Columns", "add_numbers"]
@@ -53,7 +53,7 @@ class Columns:
     def notes(self) -> list[str]:
         """What was said, and one sentence for each remark, with the names of its columns."""
         return self.said + [
-            f"{'1 column' if len(names) == 1 else f'{len(names)} columns'} {words}: {listed(names)}."
+            f"{counted(len(names), 'column')} {words}: {listed(names)}."
             for words, names in self.remarks.items()
         ]
 

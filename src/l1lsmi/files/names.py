@@ -9,7 +9,7 @@ from typing import Any
 from l1lsmi.files.columns import arrow_columns
 from l1lsmi.files.found import Columns
 from l1lsmi.files.libraries import arrow, compute
-from l1lsmi.files.problem import FileProblem, where
+from l1lsmi.files.problem import FileProblem, counted, where
 from l1lsmi.files.words import MISSING, Comma
 
 __all__ = ["LOOKS_LIKE_DATA", "named_columns"]
@@ -45,15 +45,15 @@ def named_columns(names: Sequence[str], arrays: Sequence[Any], source: str, comm
     stray = [str(place + 1) for place in nameless if place and place not in empty]
     if stray:
         raise FileProblem(
-            f"{where(source)} has {len(stray)} columns with values but without a name, first column "
-            f"{stray[0]}: name them in the first row."
+            f"{where(source)} has {counted(len(stray), 'column')} with values but without a name, first "
+            f"column {stray[0]}: fill the first row."
         )
     kept = [place for place in range(len(names)) if place not in empty]
     if not kept:
         raise FileProblem(f"{where(source)} has neither names of columns nor values.")
     columns = arrow_columns([names[place] for place in kept], [arrays[place] for place in kept], comma)
     if empty:
-        columns.say(f"Left out {len(empty)} columns that have neither a name nor values.")
+        columns.say(f"Left out {counted(len(empty), 'column')} with neither a name nor values.")
     if 0 in nameless and 0 in kept:
         columns.set_aside(0)
         columns.say("The first column has no name: it is taken for names of rows, and is no feature.")

@@ -9,7 +9,7 @@ import numpy as np
 
 from l1lsmi.files.encode import Feature, encode
 from l1lsmi.files.memory import check_room
-from l1lsmi.files.problem import FileProblem, listed, shown, where
+from l1lsmi.files.problem import FileProblem, counted, listed, shown, where
 from l1lsmi.files.table import Column, DataTable, Values
 from l1lsmi.files.target import TASKS, read_target
 from l1lsmi.files.words import MOST_LEVELS
@@ -166,17 +166,20 @@ def prepare(
     rows = np.flatnonzero(~column.missing)
     if len(rows) < table.n_rows:
         notes.insert(
-            0, f"Left out {table.n_rows - len(rows)} rows without a value of the target {shown(target)}."
+            0,
+            f"Left out {counted(table.n_rows - len(rows), 'row')} without a value of the target "
+            f"{shown(target)}.",
         )
     usable = _usable(candidates, max_levels, uses)
     kept = _without_missing(usable, rows, missing, table, notes)
     y, rows = y[np.isin(rows, kept)], kept
-    features = encode(usable, rows, max_levels, uses, notes)
+    features = encode(usable, rows, uses, notes)
     if not features:
         raise FileProblem(_nothing_left(table, target, uses))
     if len(rows) < 2:
         raise FileProblem(
-            f"{where(table.source)} has only {len(rows)} rows that can be used: at least 2 are needed."
+            f"{where(table.source)} has only {counted(len(rows), 'row')} that can be used: at least 2 are "
+            "needed."
         )
     notes += _left_out_notes(uses)
     return Prepared(
@@ -254,17 +257,17 @@ def _without_missing(
     if missing == "error" and gone[rows].any():
         first = next(column for column in holes if column.missing[rows].any())
         raise FileProblem(
-            f"{where(table.source)} has missing values in {int(gone[rows].sum())} rows, first in column "
-            f"{shown(first.name)}: mend them, or let missing be impute or drop."
+            f"{where(table.source)} has missing values in {counted(int(gone[rows].sum()), 'row')}, first in "
+            f"column {shown(first.name)}: mend them, or let missing be impute or drop."
         )
     kept = rows[~gone[rows]]
     if len(kept) < 2:
         raise FileProblem(
-            f"{where(table.source)} has {len(kept)} rows without missing values, and at least 2 are needed: "
-            "let missing be impute, or drop the columns that have most."
+            f"{where(table.source)} has {counted(len(kept), 'row')} without missing values, and at least 2 "
+            "are needed: let missing be impute, or drop the columns that have most."
         )
     if len(kept) < len(rows):
-        notes.append(f"Left out {len(rows) - len(kept)} rows with missing values.")
+        notes.append(f"Left out {counted(len(rows) - len(kept), 'row')} with missing values.")
     return kept
 
 
@@ -284,7 +287,7 @@ def _left_out_notes(uses: dict[str, str]) -> list[str]:
             why = use.removeprefix("left out: ")
             reasons.setdefault("text with many levels" if why.startswith("text") else why, []).append(name)
     return [
-        f"Left out {len(names)} column{'s' * (len(names) > 1)} ({why}): {listed(names)}."
+        f"Left out {counted(len(names), 'column')} ({why}): {listed(names)}."
         for why, names in reasons.items()
     ]
 

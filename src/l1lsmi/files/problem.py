@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-__all__ = ["FileProblem", "damage", "listed", "near", "where", "reason", "shown"]
+__all__ = ["FileProblem", "counted", "damage", "listed", "near", "where", "reason", "shown"]
 
 #: Longer names and reasons are cut in messages.
 MOST_LETTERS = 60
@@ -56,6 +56,17 @@ def listed(names: Sequence[object], most: int = 5) -> str:
     """
     words = ", ".join(shown(name) for name in names[:most])
     return words if len(names) <= most else f"{words} and {len(names) - most} more"
+
+
+def counted(n: int, what: str) -> str:
+    """A number of things.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(2, "row")
+    ('1 row', '2 rows')
+    """
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def near(name: str, names: Sequence[str]) -> str:

@@ -80,9 +80,9 @@ def read_table(
     if not data:
         raise FileProblem(f"{where(name)} is empty: pass a file with a row of names and rows of values.")
     format = format or by_name(name) or by_bytes(data, name)
-    options = Options(delimiter, sheet, array)
-    _check_options(options, format, name)
-    columns = _columns(data, name, format, options)
+    options = Options(format, delimiter, sheet, array)
+    _check_options(options, name)
+    columns = _columns(data, name, options)
     return DataTable(
         columns=columns.in_order(),
         n_rows=len(columns.found[0].values),
@@ -93,21 +93,20 @@ def read_table(
     )
 
 
-def _columns(data: bytes, name: str, format: str, options: Options) -> Columns:
+def _columns(data: bytes, name: str, options: Options) -> Columns:
     # Only the file of the format at hand is imported, as its libraries may not be there.
-    module = importlib.import_module(f"l1lsmi.files.formats.{FORMATS[format].module}")
-    more = {"tabs": True} if format == "tsv" else {}
-    columns: Columns = module.read(data, name, options, **more)
+    module = importlib.import_module(f"l1lsmi.files.formats.{FORMATS[options.format].module}")
+    columns: Columns = module.read(data, name, options)
     return columns
 
 
-def _check_options(options: Options, format: str, name: str) -> None:
+def _check_options(options: Options, name: str) -> None:
+    known = FORMATS[options.format]
     for option in ("delimiter", "sheet", "array"):
         value = getattr(options, option)
-        if value is not None and option not in FORMATS[format].options:
+        if value is not None and option not in known.options:
             raise FileProblem(
-                f"{where(name)} is read as {FORMATS[format].title}, which has no {option}: do not pass "
-                f"{shown(value)}."
+                f"{where(name)} is read as {known.title}, which has no {option}: do not pass {shown(value)}."
             )
 
 

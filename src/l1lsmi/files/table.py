@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from l1lsmi.files.problem import FileProblem, near, shown, where
+from l1lsmi.files.problem import FileProblem, counted, near, shown, where
 
 __all__ = ["KINDS", "Column", "DataTable", "Values"]
 
@@ -58,7 +58,9 @@ class Column:
     raw: Any = None
 
     def __repr__(self) -> str:
-        return f"<{shown(self.name)}: {self.kind}, {len(self.values)} rows, {self.n_missing} missing>"
+        return (
+            f"<{shown(self.name)}: {self.kind}, {counted(len(self.values), 'row')}, {self.n_missing} missing>"
+        )
 
     @property
     def numeric(self) -> bool:
@@ -118,7 +120,8 @@ class DataTable:
             raise FileProblem(_repeated(self.source, self.names))
 
     def __repr__(self) -> str:
-        return f"<{self.format}, {where(self.source)}: {self.n_rows} rows, {len(self.columns)} columns>"
+        size = f"{counted(self.n_rows, 'row')}, {counted(len(self.columns), 'column')}"
+        return f"<{self.format}, {where(self.source)}: {size}>"
 
     @property
     def names(self) -> list[str]:
@@ -144,5 +147,5 @@ def _repeated(source: str, names: Sequence[str]) -> str:
     if not name.strip():
         return f"{where(source)} has {count} columns without a name: give each a name of its own."
     others = sum(times > 1 for times in seen.values()) - 1
-    also = f" ({others} other names are repeated too)" if others else ""
+    also = f" ({counted(others, 'other name')} repeated too)" if others else ""
     return f"{where(source)} has {count} columns named {shown(name)}{also}: rename or drop all but one."

@@ -16,6 +16,7 @@ __all__ = ["FORMATS", "Format", "Options", "by_bytes", "by_name"]
 class Options:
     """What the reader was asked for; each format takes what it knows."""
 
+    format: str
     delimiter: str | None = None
     sheet: str | None = None
     array: str | None = None

@@ -10,7 +10,7 @@ import numpy as np
 from l1lsmi.files.columns import add_arrays
 from l1lsmi.files.found import Columns, add_numbers
 from l1lsmi.files.libraries import arrow
-from l1lsmi.files.problem import FileProblem, listed, near, shown, where
+from l1lsmi.files.problem import FileProblem, counted, listed, near, shown, where
 from l1lsmi.files.table import Values
 
 __all__ = ["array_columns"]
@@ -61,7 +61,8 @@ def array_columns(arrays: Mapping[str, Values], source: str, array: str | None) 
     columns = _together(parts)
     if left_out:
         columns.say(
-            f"Left out {len(left_out)} arrays without a value for each of {n_rows} rows: {listed(left_out)}."
+            f"Left out {counted(len(left_out), 'array')} without a value for each of {n_rows} rows: "
+            f"{listed(left_out)}."
         )
     return columns
 

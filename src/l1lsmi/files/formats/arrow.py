@@ -27,9 +27,9 @@ def read(data: bytes, source: str, options: Options) -> Columns:
     source : str
         For messages.
     options : Options
-        None is known here.
+        Its format: Parquet, or Feather and streams.
     """
-    table = _parquet(data, source) if data.startswith(b"PAR1") else _feather(data, source)
+    table = _parquet(data, source) if options.format == "parquet" else _feather(data, source)
     with damage(source, "a table of Arrow"):
         # A file may say of itself what it does not hold.
         table.validate(full=True)

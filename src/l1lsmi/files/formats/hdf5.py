@@ -27,9 +27,11 @@ def opened(data: bytes, source: str, what: str) -> Iterator[Any]:
         found: list[str] = []
 
         def look(name: str, link: Any) -> None:
-            item = file.get(name) if isinstance(link, h5py.HardLink) else None
-            outside = isinstance(item, h5py.Dataset) and (item.external or item.is_virtual)
-            if item is None or outside:
+            if not isinstance(link, h5py.HardLink):
+                found.append(name)
+                return
+            item = file[name]
+            if isinstance(item, h5py.Dataset) and (item.external or item.is_virtual):
                 found.append(name)
 
         file.visititems_links(look)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,17 +14,14 @@ from scipy import sparse
 from l1lsmi.files.formats import Options
 from l1lsmi.files.formats.arrays import array_columns
 from l1lsmi.files.formats.hdf5 import check_shape, opened
+from l1lsmi.files.formats.mat5 import Variable, joined_cells, variables
 from l1lsmi.files.found import Columns
 from l1lsmi.files.memory import check_room
-from l1lsmi.files.problem import damage, listed
+from l1lsmi.files.problem import counted, damage, listed
 from l1lsmi.files.table import Values
 
 __all__ = ["read"]
 
-#: What a variable may be; structures, objects, tables and functions are left out.
-NUMBERS = {"double", "single", "logical", "sparse"} | {
-    f"{u}int{b}" for u in ("", "u") for b in (8, 16, 32, 64)
-}
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 
@@ -46,7 +43,7 @@ def read(data: bytes, source: str, options: Options) -> Columns:
     columns = array_columns(arrays, source, options.array)
     if left_out:
         columns.say(
-            f"Left out {len(left_out)} variables that are neither numbers nor words: {listed(left_out)}."
+            f"Left out {counted(len(left_out), 'variable')} of neither numbers nor words: {listed(left_out)}."
         )
     return columns
 
@@ -56,43 +53,21 @@ def read(data: bytes, source: str, options: Options) -> Columns:
 
 def _older(data: bytes, source: str) -> tuple[dict[str, Values], list[str]]:
     with damage(source, "a MATLAB file (.mat)"):
-        about = scipy_io.whosmat(io.BytesIO(data))
-        usable = [name for name, _, kind in about if kind in NUMBERS | {"char", "cell"}]
-        check_room(
-            source, sum(16 * math.prod(shape) for name, shape, _ in about if name in usable), "its arrays"
-        )
-        loaded = scipy_io.loadmat(io.BytesIO(data), variable_names=usable)
-        arrays = {name: _full(loaded[name]) for name in usable}
-    known = {name: values for name, values in arrays.items() if values is not None}
-    return known, [name for name, _, _ in about if name not in known]
+        # Version 4 has no header, but a small number in its place.
+        found = _version_4(data, source) if 0 in data[:4] else variables(data, source)
+        content = dict(found)
+    known = {name: values for name, values in content.items() if values is not None}
+    return known, [name for name in content if name not in known]
 
 
-def _full(values: Any) -> Values | None:
-    """A variable as an array of numbers or words; None where it is neither."""
-    if sparse.issparse(values):
-        return np.asarray(values.toarray())
-    array = np.asarray(values)
-    if array.dtype.kind == "O":
-        return _cells([np.asarray(cell) for cell in array.ravel()], array.shape)
-    # MATLAB pads the rows of a matrix of letters to the same length.
-    return np.char.rstrip(array) if array.dtype.kind == "U" else array
-
-
-def _cells(cells: Iterable[Values], shape: tuple[int, ...]) -> Values | None:
-    """Cells of words or of single numbers as one array; None where they hold anything else."""
-    items: list[Any] = []
-    for cell in cells:
-        if cell.size == 0:
-            items.append(None)
-        elif cell.size == 1 and cell.dtype.kind in "Ufiub":
-            items.append(cell.item())
-        else:
-            return None
-    array = np.empty(len(items), dtype=object)
-    array[:] = items
-    if all(isinstance(item, (int, float)) for item in items):
-        return array.astype(np.float64).reshape(shape)
-    return array.reshape(shape)
+def _version_4(data: bytes, source: str) -> Iterator[Variable]:
+    about = scipy_io.whosmat(io.BytesIO(data))
+    check_room(source, sum(16 * math.prod(shape) for _, shape, _ in about), "its arrays")
+    for name, values in scipy_io.loadmat(io.BytesIO(data)).items():
+        if sparse.issparse(values):
+            yield name, np.asarray(values.toarray())
+        elif not name.startswith("__"):
+            yield name, np.char.rstrip(values) if values.dtype.kind == "U" else values
 
 
 # -- version 7.3 ------------------------------------------------------------------------------
@@ -128,9 +103,8 @@ def _variable(file: Any, item: Any, source: str) -> Values | None:
         return np.array(["".join(map(chr, row)).rstrip() for row in letters])
     if kind == "cell":
         references = np.asarray(item[()]).T
-        cells = [_variable(file, file[reference], source) for reference in references.ravel()]
-        known = [cell for cell in cells if cell is not None]
-        return _cells(known, references.shape) if len(known) == len(cells) else None
+        cells = [_variable(file, file[reference], source) for reference in references.ravel(order="F")]
+        return joined_cells(cells, references.shape)
     if kind == "logical":
         return np.asarray(item[()]).T.astype(bool)
     return np.asarray(item[()]).T if item.dtype.kind in "fiub" else None

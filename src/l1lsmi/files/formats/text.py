@@ -16,7 +16,7 @@ from l1lsmi.files.found import Columns
 from l1lsmi.files.libraries import arrow, library
 from l1lsmi.files.memory import at_hand, check_room
 from l1lsmi.files.names import named_columns
-from l1lsmi.files.problem import FileProblem, damage, shown, where
+from l1lsmi.files.problem import FileProblem, counted, damage, shown, where
 from l1lsmi.files.words import Comma
 
 __all__ = ["read", "unpacked"]
@@ -32,7 +32,7 @@ QUOTED = re.compile(rb'"[^"]*"')
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
-def read(data: bytes, source: str, options: Options, *, tabs: bool = False) -> Columns:
+def read(data: bytes, source: str, options: Options) -> Columns:
     """Read a text with a row of names and rows of values.
 
     Parameters
@@ -42,13 +42,12 @@ def read(data: bytes, source: str, options: Options, *, tabs: bool = False) -> C
     source : str
         For messages.
     options : Options
-        Its delimiter; None is told from the text.
-    tabs : bool
-        Whether the delimiter is a tab where none is given.
+        Its delimiter; None is a tab for TSV, and is told from the text for CSV.
     """
     said: list[str] = []
     text = _utf8(unpacked(data, source), source, said)
-    delimiter = _checked(options.delimiter) if options.delimiter else "\t" if tabs else _sniffed(text)
+    given = "tab" if options.delimiter is None and options.format == "tsv" else options.delimiter
+    delimiter = _sniffed(text) if given is None else _checked(given)
     names, first, start = _header(text, delimiter, source)
     _check_single(names, first, delimiter, source)
     arrays = _arrays(text, start, delimiter, len(first), source)
@@ -187,8 +186,8 @@ def _header(text: bytes, delimiter: str, source: str) -> tuple[list[str], list[s
 
 def _ragged(source: str, line: int, got: int, expected: int) -> FileProblem:
     return FileProblem(
-        f"{where(source)} has {got} values in line {line}, where {expected} are expected: mend that line, or "
-        "pass another delimiter."
+        f"{where(source)} has {counted(got, 'value')} in line {line}, where {expected} are expected: mend "
+        "that line, or pass another delimiter."
     )
 
 
