@@ -20,6 +20,7 @@ extensions = [
     "myst_parser",
     "sphinx_gallery.gen_gallery",
     "code_links",
+    "example_report",
     "mathml",
     "names",
 ]

@@ -2,7 +2,6 @@
 
 import contextlib
 import importlib
-import importlib.util
 import io
 import re
 import runpy
@@ -31,6 +30,7 @@ MODULES = [
             "explain",
             "plots",
             "report",
+            "methods",
         )
     ),
 ]
@@ -49,7 +49,7 @@ def listed_names(page):
     return [name for table in tables for name in table.split()]
 
 
-@pytest.mark.parametrize("module", [name for name in MODULES if importlib.util.find_spec(name)])
+@pytest.mark.parametrize("module", MODULES)
 def test_every_public_name_is_in_the_reference(module):
     page = DOCS / "api" / f"{module.removeprefix('l1lsmi.')}.rst"
     public = importlib.import_module(module).__all__
@@ -98,6 +98,24 @@ def test_pages_print_what_they_say(page):
             exec(code, names)
         if expected:
             assert printed.getvalue() == expected
+
+
+def test_commands_print_what_the_page_says():
+    console = runpy.run_path(str(DOCS / "write_console.py"))
+    run_page, without_seconds = console["run_page"], console["without_seconds"]
+    for page in console["PAGES"]:
+        assert without_seconds(run_page(page.read_text())) == without_seconds(page.read_text())
+
+
+def test_every_section_of_the_report_is_explained():
+    templates = Path(importlib.import_module("l1lsmi.report").__file__).parent / "templates"
+    sections = {
+        title for path in templates.glob("*.j2") for title in re.findall("<h2>(.*?)</h2>", path.read_text())
+    }
+    page = DOCS / "reading_the_report.md"
+    assert sections and sections == set(re.findall("^## (.*)$", page.read_text(), re.MULTILINE)) - {
+        "The first lines"
+    }
 
 
 def test_links_to_examples_open_their_pages():
