@@ -1,6 +1,8 @@
 # On a machine with Python >= 3.11 and make:
 #   make select   set up .venv and select features of a data set that ships with scikit-learn
 #                 (DATA=breast_cancer, diabetes, digits, iris or wine; K=number of features)
+#   make select FILE=patients.csv TARGET=diagnosis K=10 REPORT=report.html
+#                 the same for a file of your own; K and REPORT can be left out
 #   make test     set up .venv, then lint, types and all tests
 #   make docs     the documentation as a site in build/docs, every example run (minutes)
 #   make bench    the speed and accuracy tables (minutes)
@@ -22,7 +24,11 @@ EXPERIMENTS = $(BIN)/python -m experiments
 .PHONY: select test lint docs bench peers paper-toys paper clean
 
 select: $(VENV)/.installed
+ifdef FILE
+	$(BIN)/l1lsmi select '$(FILE)' --target '$(TARGET)' $(if $(K),-k $(K)) $(if $(REPORT),--report '$(REPORT)')
+else
 	$(BIN)/python examples/select_features.py $(if $(DATA),--data $(DATA)) $(if $(K),-k $(K))
+endif
 
 test: $(VENV)/.tested $(if $(TORCH),$(VENV)/.torch) lint
 	$(BIN)/python -m pytest -n 2
@@ -72,11 +78,11 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable '.[cli]'
 	touch $@
 
 $(VENV)/.tested: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --editable '.[test,lint,progress]'
+	$(BIN)/python -m pip install --quiet --editable '.[test,lint]'
 	touch $@
 
 $(VENV)/.experiments: $(VENV)/.installed

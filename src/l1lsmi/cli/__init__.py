@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 __all__ = ["main"]
 
@@ -23,9 +24,7 @@ def main(args: Sequence[str] | None = None) -> None:
     Traceback (most recent call last):
     SystemExit: 0
     """
-    try:
-        import click  # noqa: F401
-    except ModuleNotFoundError:
+    if find_spec("click") is None:
         sys.exit("The command line needs click: install it with pip install 'l1lsmi[cli]'.")
     from l1lsmi.cli.app import run
 

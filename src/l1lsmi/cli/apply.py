@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 import json
-import sys
 from typing import Any
 
 import click
@@ -13,12 +11,9 @@ from l1lsmi.cli.checks import check_outputs
 from l1lsmi.cli.options import output_options, read, reading_options, say
 from l1lsmi.cli.selection import load_selection
 from l1lsmi.cli.text import count, printable
-from l1lsmi.files import DataTable, FileProblem, write_table
+from l1lsmi.files import csv_text, write_table
 
 __all__ = ["apply"]
-
-#: Missing columns that are named.
-LISTED = 5
 
 
 @click.command(short_help="Take the selected columns of new data.")
@@ -58,9 +53,8 @@ def apply(
     chosen = load_selection(selection)
     table = read(file, quiet or as_json, **reading)
     names = list(dict.fromkeys([*keep, *chosen["columns"]]))
-    _check_columns(table, names, file)
     if output is None:
-        write_table(table, names, sys.stdout.buffer, format="csv")
+        click.get_binary_stream("stdout").write(csv_text(table, names))
     else:
         write_table(table, names, output)
     result = {
@@ -75,15 +69,3 @@ def apply(
         click.echo(json.dumps(result))
     elif output is not None:
         say(f"{count(len(names), 'column')} of {count(table.n_rows, 'row')}: {printable(output)}", quiet)
-
-
-def _check_columns(table: DataTable, names: list[str], file: str) -> None:
-    there = {column.name for column in table.columns}
-    missing = [name for name in names if name not in there]
-    if not missing:
-        return
-    listed = ", ".join(repr(printable(name, 60)) for name in missing[:LISTED])
-    more = f" and {len(missing) - LISTED} more" if len(missing) > LISTED else ""
-    near = difflib.get_close_matches(missing[0], list(there)[:10_000], n=1)
-    hint = f": did you mean {printable(near[0], 60)!r}" if near else ": pass a file that has them"
-    raise FileProblem(f"{printable(file)} has no column {listed}{more}{hint}.")

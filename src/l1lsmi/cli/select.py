@@ -12,12 +12,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from l1lsmi.cli.checks import check_outputs, check_time_limit, number_of_features
 from l1lsmi.cli.options import Data, data_options, load_data, output_options, preparing_options
-from l1lsmi.cli.selection import document, write_text
+from l1lsmi.cli.selection import document
 from l1lsmi.cli.text import count, one_line, printable, text_table
 from l1lsmi.cli.waiting import is_watched
 from l1lsmi.files import write_table
 from l1lsmi.methods import METHODS
 from l1lsmi.strategies.selection import StopReason
+from l1lsmi.whole_file import write_whole
 
 __all__ = ["select"]
 
@@ -99,7 +100,8 @@ def fit(method: Any, data: Data, asked: dict[str, Any], quiet: bool) -> tuple[An
 def _hand_over(result: dict[str, Any], data: Data, options: dict[str, Any], as_json: bool) -> None:
     """Files first: what is printed is then true."""
     if options["save"]:
-        write_text(options["save"], json.dumps(result, indent=2, ensure_ascii=False) + "\n")
+        text = json.dumps(result, indent=2, ensure_ascii=True) + "\n"
+        write_whole(options["save"], text.encode("utf-8"))
     if options["output"]:
         names = [*result["columns"], result["target"]]
         write_table(data.table, names, options["output"])

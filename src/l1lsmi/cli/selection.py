@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from l1lsmi.cli.options import Data
 from l1lsmi.cli.text import printable
 from l1lsmi.files import FileProblem
 
-__all__ = ["document", "load_selection", "order", "write_text"]
+__all__ = ["document", "load_selection", "order"]
 
 FORMAT, VERSION = "l1lsmi-selection", 1
 #: A selection has names only: a file beyond this size is something else.
@@ -139,19 +138,3 @@ def load_selection(path: str) -> dict[str, Any]:
     if not isinstance(columns, list) or not columns or not all(isinstance(name, str) for name in columns):
         raise FileProblem(f"{shown} has no list of columns: select again with l1lsmi select --save.")
     return found
-
-
-def write_text(path: str, text: str) -> None:
-    """Write a file as a whole or not at all."""
-    target = Path(path)
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:50]}.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise

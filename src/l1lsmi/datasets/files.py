@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
+import io
 import zipfile
 import zlib
 from pathlib import Path
@@ -15,6 +14,7 @@ import numpy as np
 from l1lsmi.arrays import HostArray
 from l1lsmi.datasets.dataset import Dataset, check_stored
 from l1lsmi.datasets.entry import Entry
+from l1lsmi.whole_file import write_whole
 
 __all__ = ["read", "write"]
 
@@ -136,14 +136,10 @@ def write(data: Dataset, path: Path) -> None:
         arrays["groups"] = data.groups
     arrays["sha256"] = np.array(_digest(arrays))
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=".part", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            np.savez_compressed(stream, **arrays)
-        # Of two that write at once the last one wins, and both have written the same.
-        os.replace(temporary, path)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
+    stream = io.BytesIO()
+    np.savez_compressed(stream, **arrays)
+    # Of two that write at once the last one wins, and both have written the same.
+    write_whole(path, stream.getvalue())
 
 
 def _digest(arrays: dict[str, HostArray]) -> str:

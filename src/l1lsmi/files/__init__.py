@@ -4,12 +4,13 @@ from l1lsmi.files.prepare import ColumnUse, Prepared, prepare
 from l1lsmi.files.problem import FileProblem
 from l1lsmi.files.read import read_table
 from l1lsmi.files.table import Column, DataTable
-from l1lsmi.files.write import write_table
+from l1lsmi.files.write import csv_text, write_table
 
 __all__ = [
     "read_table",
     "prepare",
     "write_table",
+    "csv_text",
     "DataTable",
     "Column",
     "Prepared",

@@ -13,7 +13,7 @@ __all__ = ["FileProblem", "counted", "damage", "listed", "near", "where", "reaso
 MOST_LETTERS = 60
 
 
-class FileProblem(ValueError):  # noqa: N818 (the name is part of the public interface)
+class FileProblem(ValueError):
     """A file, or a column of it, that cannot be used: one sentence that says why and what to do.
 
     Examples

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
-import secrets
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,8 +13,9 @@ import numpy as np
 from l1lsmi.files.libraries import arrow, library
 from l1lsmi.files.problem import FileProblem, reason, shown, where
 from l1lsmi.files.table import Column, DataTable, Values
+from l1lsmi.whole_file import write_whole
 
-__all__ = ["write_table"]
+__all__ = ["csv_text", "write_table"]
 
 SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".feather", ".xlsx")
 #: Excel cannot hold longer words.
@@ -58,12 +57,40 @@ def write_table(
     """
     target = Path(path)
     suffix = _suffix(target)
+    columns = _columns(table, names)
+    _check_not_source(table, target)
+    chosen = None if rows is None else np.asarray(rows)
+    _write(target, _contents(columns, chosen, suffix, target))
+
+
+def csv_text(table: DataTable, names: Sequence[str]) -> bytes:
+    r"""Some columns of a table as CSV, with the values that they have in its file.
+
+    Parameters
+    ----------
+    table : DataTable
+    names : sequence of str
+        Columns, in the order in which they are written.
+
+    Returns
+    -------
+    text : bytes
+
+    Examples
+    --------
+    >>> import io
+    >>> from l1lsmi.files import csv_text, read_table
+    >>> csv_text(read_table(io.BytesIO(b"id,a\n007,1.50\n008,2\n")), ["a"])
+    b'a\n1.50\n2\n'
+    """
+    return _contents(_columns(table, names), None, ".csv", Path())
+
+
+def _columns(table: DataTable, names: Sequence[str]) -> list[Column]:
     columns = [table.column(name) for name in names]
     if len(set(names)) < len(columns) or not columns:
         raise ValueError(f"names must be different names of columns, at least one: got {list(names)!r}.")
-    _check_not_source(table, target)
-    chosen = None if rows is None else np.asarray(rows)
-    _write_whole(target, _contents(columns, chosen, suffix, target))
+    return columns
 
 
 def _suffix(path: Path) -> str:
@@ -221,17 +248,9 @@ def _items(array: Any) -> list[Any]:
     return _words(array)
 
 
-def _write_whole(path: Path, data: bytes) -> None:
-    """Write beside the place and move there."""
-    part = path.with_name(f".{path.name}-{secrets.token_hex(4)}.part")
+def _write(path: Path, data: bytes) -> None:
     try:
-        try:
-            # Made by open, so that the file has the permissions that files of this user have.
-            with part.open("xb") as stream:
-                stream.write(data)
-            os.replace(part, path)
-        finally:
-            part.unlink(missing_ok=True)
+        write_whole(path, data)
     except (OSError, ValueError) as error:
         words = getattr(error, "strerror", None) or reason(error)
         raise FileProblem(f"{where(path)} cannot be written ({shown(words)[1:-1]}).") from None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from l1lsmi.report.content import collect
 from l1lsmi.report.page import render
+from l1lsmi.whole_file import write_whole
 
 __all__ = ["write_report"]
 
@@ -48,30 +48,5 @@ def write_report(path: str | os.PathLike[str], selector: Any, X: Any, y: Any, **
         raise ValueError(
             f"path is {str(path)!r}, but there is no folder {str(place.parent)!r}: make it first."
         )
-    page = render(collect(selector, X, y, **options))
-    with tempfile.NamedTemporaryFile(
-        "w",
-        dir=place.parent,
-        prefix=f".{place.name}.",
-        suffix=".tmp",
-        encoding="utf-8",
-        newline="\n",
-        delete=False,
-    ) as file:
-        draft = Path(file.name)
-        try:
-            file.write(page)
-            file.close()
-            draft.chmod(0o666 & ~_umask())
-            draft.replace(place)
-        except BaseException:
-            draft.unlink(missing_ok=True)
-            raise
+    write_whole(place, render(collect(selector, X, y, **options)).encode("utf-8"))
     return place
-
-
-def _umask() -> int:
-    """Bits that new files of this process do not get; temporary files are closed to others otherwise."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
