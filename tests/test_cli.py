@@ -124,12 +124,21 @@ def test_control_c_gives_the_best_so_far(tmp_path):
     frame["y"] = rng.normal(size=2000)
     frame.to_parquet(tmp_path / "noise.parquet")
     saved = tmp_path / "s.json"
+    for seconds in (1, 4, 16, 64):  # until the search has begun, there is nothing to give
+        code, out, err = interrupted_after(seconds, tmp_path / "noise.parquet", saved)
+        assert code == 130 and "Traceback" not in err
+        if "before there was a result" not in err:
+            break
+    assert "interrupted" in out and len(json.loads(saved.read_text())["features"]) == 20
+
+
+def interrupted_after(seconds, path, saved):
     command = [
         sys.executable,
         "-m",
         "l1lsmi",
         "select",
-        str(tmp_path / "noise.parquet"),
+        str(path),
         "-t",
         "y",
         "-k",
@@ -137,15 +146,13 @@ def test_control_c_gives_the_best_so_far(tmp_path):
     ]
     command += ["--save", str(saved), "--time-limit", "300"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    for line in process.stderr:  # wait until the file is read and the search begins
+    for line in process.stderr:  # until the file is read
         if line.startswith("target"):
             break
-    time.sleep(1.0)
+    time.sleep(seconds)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=120)
-    assert process.returncode == 130, err
-    assert "Traceback" not in err
-    assert "interrupted" in out and len(json.loads(saved.read_text())["features"]) == 20
+    return process.returncode, out, err
 
 
 # -- apply ------------------------------------------------------------------------------------

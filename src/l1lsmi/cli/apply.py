@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import click
@@ -54,7 +55,7 @@ def apply(
     table = read(file, quiet or as_json, **reading)
     names = list(dict.fromkeys([*keep, *chosen["columns"]]))
     if output is None:
-        click.get_binary_stream("stdout").write(csv_text(table, names))
+        sys.stdout.buffer.write(csv_text(table, names))
     else:
         write_table(table, names, output)
     result = {
