@@ -14,7 +14,7 @@ import numpy as np
 from l1lsmi.cli.checks import check_outputs, check_seconds, method_names, number_of_features
 from l1lsmi.cli.interrupt import Interruption
 from l1lsmi.cli.options import Data, data_options, load_data, output_options, preparing_options
-from l1lsmi.cli.select import fit
+from l1lsmi.cli.select import aside, fit
 from l1lsmi.cli.text import one_line, printable, text_table
 from l1lsmi.cli.waiting import is_watched
 from l1lsmi.evaluation import compare_selectors
@@ -133,9 +133,18 @@ def _write_report(name: str, data: Data, comparison: Any, options: dict[str, Any
     from l1lsmi.cli.reporting import write_selection_report
 
     asked = {"k": options["k"], "seed": options["seed"], "time_limit": None}
-    selector, seconds, _ = fit(METHODS[name], data, asked, quiet)
-    options = {**options, "method": name}
-    return write_selection_report(options["report"], selector, seconds, data, options, quiet, comparison)
+    with aside(METHODS[name], data, asked) as held_out:
+        selector, seconds, _ = fit(METHODS[name], data, asked, quiet)
+        return write_selection_report(
+            options["report"],
+            selector,
+            seconds,
+            data,
+            {**options, "method": name},
+            quiet,
+            held_out=held_out,
+            comparison=comparison,
+        )
 
 
 def _document(

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from l1lsmi.cli.aside import HeldOutAside
 from l1lsmi.cli.options import Data, say
 from l1lsmi.cli.text import printable
 from l1lsmi.cli.waiting import waiting
@@ -27,6 +28,8 @@ def write_selection_report(
     data: Data,
     options: dict[str, Any],
     quiet: bool,
+    *,
+    held_out: HeldOutAside,
     comparison: Any = None,
 ) -> bool:
     """Write a report; tell whether it was finished, which it is not where Ctrl-C came in between.
@@ -41,6 +44,7 @@ def write_selection_report(
     options : dict
         Options of the command, the method's name among them.
     quiet : bool
+    held_out : HeldOutAside
     comparison : SelectorComparison or None
     """
     started = time.perf_counter()
@@ -67,6 +71,7 @@ def write_selection_report(
                 asked=asked,
                 table=prepared,
                 comparison=comparison,
+                held_out=held_out.errors(),
                 random_state=options["seed"],
             )
     except KeyboardInterrupt:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 import warnings
+from contextlib import nullcontext
 from typing import Any
 
 import click
@@ -67,15 +68,27 @@ def select(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     data = load_data(file, quiet, options)
     k = number_of_features(options["k"], data.shape[1])
     asked = {"method": method.name, "k": k, "seed": options["seed"], "time_limit": options["time_limit"]}
-    selector, seconds, notes = fit(method, data, asked, quiet)
-    result = document(selector, data, asked, seconds, notes)
-    _hand_over(result, data, options, as_json)
-    interrupted = result["stop_reason"] == StopReason.INTERRUPTED
-    if options["report"] and not interrupted:
-        from l1lsmi.cli.reporting import write_selection_report
+    with aside(method, data, asked) if options["report"] else nullcontext() as held_out:
+        selector, seconds, notes = fit(method, data, asked, quiet)
+        result = document(selector, data, asked, seconds, notes)
+        _hand_over(result, data, options, as_json)
+        interrupted = result["stop_reason"] == StopReason.INTERRUPTED
+        if held_out is not None and not interrupted:
+            from l1lsmi.cli.reporting import write_selection_report
 
-        interrupted = not write_selection_report(options["report"], selector, seconds, data, options, quiet)
+            written = write_selection_report(
+                options["report"], selector, seconds, data, options, quiet, held_out=held_out
+            )
+            interrupted = not written
     return 130 if interrupted else 0
+
+
+def aside(method: Any, data: Data, asked: dict[str, Any]) -> Any:
+    """Errors on rows not seen, from a search of its own."""
+    from l1lsmi.cli.aside import HeldOutAside
+
+    again = method.make(asked["k"], task=data.prepared.task, random_state=asked["seed"])
+    return HeldOutAside(again, data, asked["seed"])
 
 
 def fit(method: Any, data: Data, asked: dict[str, Any], quiet: bool) -> tuple[Any, float, list[str]]:

@@ -35,11 +35,12 @@ class Compared:
     errors : numpy.ndarray of shape (n_splits,)
         Error rate on the rows held out, or root mean squared error in regression.
     seconds : float
-        Time to select from all rows; 0 for all features.
+        Time to select from all rows, or from those of a split where all were not asked for; 0 for all
+        features.
     n_features : int
-        How many features were selected from all rows; 0 where the selector failed.
+        How many features were selected, from all rows or in the first split; 0 where the selector failed.
     support : numpy.ndarray of int
-        Those features.
+        Features that were selected from all rows; none where this was not asked for.
     failure : str or None
         Why there is no result.
     """
@@ -62,7 +63,8 @@ class SelectorComparison:
     results : tuple of Compared
         In the order given, all features last.
     agreement : numpy.ndarray of shape (results, results)
-        Features in both sets over features in either, from 0 to 1; nan where there is no set.
+        Features in both sets over features in either, from 0 to 1; nan where there is no set. Empty where
+        nothing was selected from all rows.
     task : {"classification", "regression"}
     n_splits : int
     stopped : bool
@@ -89,6 +91,7 @@ def compare_selectors(
     n_train: int | None = None,
     groups: Any = None,
     include_all: bool = True,
+    on_all_rows: bool = True,
     random_state: Any = 0,
     progress: Callable[[str, int, int], None] | None = None,
     stop: Callable[[], bool] | None = None,
@@ -96,8 +99,7 @@ def compare_selectors(
     """Compare selectors by the error of a support vector machine on rows that none of them has seen.
 
     In every split each selector is fitted to the training rows, the same for all, and `held_out_error`
-    is asked about its features. Each is also fitted to all rows, which says what it selects and how long
-    it takes. A selector that fails is part of the result, with its reason.
+    is asked about its features. A selector that fails is part of the result, with its reason.
 
     Parameters
     ----------
@@ -114,6 +116,8 @@ def compare_selectors(
         Rows with the same label are never on both sides of a split.
     include_all : bool, default=True
         Add a row for all features.
+    on_all_rows : bool, default=True
+        Whether to select from all rows too, which says what is selected and how long it takes.
     random_state : int, RandomState instance or None, default=0
         Draws the splits.
     progress : callable or None, default=None
@@ -146,9 +150,10 @@ def compare_selectors(
     check_task(task)
     arena = _arena(X, y, task, int(n_splits), n_train, groups, random_state)
     entries: dict[str, Any] = {**selectors, **({ALL_FEATURES: None} if include_all else {})}
-    results = tuple(arena.run(entries, progress, stop or (lambda: False)))
+    results = tuple(arena.run(entries, on_all_rows, progress, stop or (lambda: False)))
     stopped = len(results) < len(entries)
-    return SelectorComparison(results, _agreement(results), arena.task, int(n_splits), stopped)
+    agreement = _agreement(results if on_all_rows else ())
+    return SelectorComparison(results, agreement, arena.task, int(n_splits), stopped)
 
 
 class _StoppedError(Exception):
@@ -168,10 +173,11 @@ class _Arena:
     def run(
         self,
         entries: Mapping[str, Any],
+        on_all_rows: bool,
         progress: Callable[[str, int, int], None] | None,
         stop: Callable[[], bool],
     ) -> Iterator[Compared]:
-        per_entry = len(self.splits) + 1
+        per_entry = len(self.splits) + on_all_rows
         total = per_entry * len(entries)
         for position, (name, selector) in enumerate(entries.items()):
 
@@ -182,7 +188,7 @@ class _Arena:
                     raise _StoppedError
 
             try:
-                yield self._compare(name, selector, tell)
+                yield self._compare(name, selector, on_all_rows, tell)
             except _StoppedError:
                 return
             except KeyboardInterrupt:
@@ -190,23 +196,31 @@ class _Arena:
                     return
                 raise
 
-    def _compare(self, name: str, selector: Any, tell: Callable[[int], None]) -> Compared:
+    def _compare(self, name: str, selector: Any, on_all_rows: bool, tell: Callable[[int], None]) -> Compared:
         errors = np.full(len(self.splits), np.nan)
+        support = np.empty(0, dtype=np.intp)
+        sizes, seconds = [], []
+        done = 0
         try:
-            started = time.perf_counter()
-            support = self._select(selector, slice(None))
-            seconds = 0.0 if selector is None else time.perf_counter() - started
-            tell(1)
-            for i, (train, test) in enumerate(self.splits):
-                errors[i] = self._error(self._select(selector, train), train, test)
-                tell(i + 2)
+            for rows in [slice(None)] * on_all_rows + [train for train, _ in self.splits]:
+                started = time.perf_counter()
+                chosen = self._select(selector, rows)
+                seconds.append(0.0 if selector is None else time.perf_counter() - started)
+                sizes.append(chosen.size)
+                if isinstance(rows, slice):
+                    support = chosen
+                else:
+                    train, test = self.splits[done - on_all_rows]
+                    errors[done - on_all_rows] = self._error(chosen, train, test)
+                done += 1
+                tell(done)
         except _StoppedError:
             raise
         except Exception as error:
-            tell(len(self.splits) + 1)
+            tell(len(self.splits) + on_all_rows)
             none = np.empty(0, dtype=np.intp)
             return Compared(name, np.nan, np.full_like(errors, np.nan), np.nan, 0, none, _reason(error))
-        return Compared(name, float(errors.mean()), errors, seconds, support.size, support, None)
+        return Compared(name, float(errors.mean()), errors, seconds[0], sizes[0], support, None)
 
     def _select(self, selector: Any, rows: Any) -> HostArray:
         if selector is None:

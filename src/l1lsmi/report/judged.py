@@ -2,99 +2,102 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
-from l1lsmi.arrays import HostArray
+from l1lsmi.arrays import HostArray, to_numpy
 from l1lsmi.evaluation import compare_selectors
 from l1lsmi.evaluation.selectors import ALL_FEATURES
 from l1lsmi.explain import sample_rows
-from l1lsmi.numerics.target import Target
 from l1lsmi.report.names import plain_target, shown
 from l1lsmi.report.numbers import number, numbers
+from l1lsmi.validation import check_features, check_target
 
-__all__ = ["comparison_part", "held_out_part"]
+__all__ = ["comparison_part", "held_out_errors"]
 
 #: Share of the rows that a split trains on.
 TRAIN_SHARE = 0.7
 #: Starts of a search that is made anew for a split; more seldom change the error and always take longer.
-MOST_RESTARTS = 2
+MOST_RESTARTS = 1
 MOST_METHODS = 30
 
 
-def held_out_part(
+def held_out_errors(
     selector: Any,
-    X: HostArray,
-    target: Target,
+    X: Any,
+    y: Any,
     *,
-    n_splits: int,
-    most_rows: int,
-    random_state: Any,
+    task: str = "auto",
+    n_splits: int = 3,
+    max_rows: int = 300,
+    random_state: Any = 0,
 ) -> dict[str, Any]:
     """Errors of a predictor on rows not seen, with features that are chosen anew and with all features.
 
     Parameters
     ----------
-    selector : selector
-        A copy of it, with at most two restarts, chooses on the training rows of each split.
-    X : numpy.ndarray of float, shape (n, m)
-    target : Target
-    n_splits : int
-    most_rows : int
-        More rows than this are not used.
-    random_state : int, RandomState instance or None
+    selector : selector, fitted or not
+        A copy of it, with at most one start of its search, chooses on the training rows of each split.
+    X : array-like of shape (n, m)
+    y : array-like of shape (n,)
+    task : {"auto", "classification", "regression"}, default="auto"
+    n_splits : int, default=3
+    max_rows : int, default=300
+        Rows that are used at most, drawn in proportion to the classes.
+    random_state : int, RandomState instance or None, default=0
+        Draws rows and splits.
 
     Returns
     -------
     part : dict
+        What `collect` takes as ``held_out``.
+
+    Examples
+    --------
+    >>> from l1lsmi import L1LSMI
+    >>> from l1lsmi.datasets import make_xor
+    >>> from l1lsmi.report import held_out_errors
+    >>> X, y = make_xor(200, random_state=0)
+    >>> part = held_out_errors(L1LSMI(2, random_state=0), X, y)
+    >>> [(row["n_features"], row["error"] < 0.1) for row in part["rows"]]
+    [(2, True), (10, True)]
     """
-    task = "classification" if target.is_classification else "regression"
-    y = plain_target(target)
-    rows = sample_rows(y, task, most_rows, random_state)
-    X, y = X[rows], y[rows]
+    known = check_target(y, task)
+    kind = "classification" if known.is_classification else "regression"
+    values = plain_target(known)
+    rows = sample_rows(values, kind, max_rows, random_state)
+    X, values = np.asarray(to_numpy(check_features(X)), dtype=np.float64)[rows], values[rows]
     n_train = max(1, round(TRAIN_SHARE * rows.size))
-    k = int(np.count_nonzero(selector.get_support()))
     quick, n_restarts = _quick(selector)
-    anew = _Anew(quick, selector.get_support(), rows.size)
     chosen, everything = compare_selectors(
-        {"chosen": anew}, X, y, task=task, n_splits=n_splits, n_train=n_train, random_state=random_state
+        {"chosen": quick},
+        X,
+        values,
+        task=kind,
+        n_splits=n_splits,
+        n_train=n_train,
+        on_all_rows=False,
+        random_state=random_state,
     )
     judged = (
-        (f"{k:,} chosen", "selection", k, chosen),
-        (f"all {X.shape[1]:,}", "all", int(X.shape[1]), everything),
+        (f"{chosen.n_features:,} chosen", "selection", chosen),
+        (f"all {X.shape[1]:,}", "all", everything),
     )
     return {
         "rows": [
-            {"name": name, "role": role, "n_features": size, **_errors(result)}
-            for name, role, size, result in judged
+            {"name": name, "role": role, "n_features": int(result.n_features), **_errors(result)}
+            for name, role, result in judged
         ],
-        "metric": _metric(task),
-        "guess": number(_guess(y, task)),
+        "metric": _metric(kind),
+        "guess": number(_guess(values, kind)),
         "n_rows": int(rows.size),
         "n_train": n_train,
         "n_test": int(rows.size) - n_train,
         "n_splits": n_splits,
         "n_restarts": n_restarts,
     }
-
-
-class _Anew(BaseEstimator):
-    """Chooses anew from some rows; what it chooses from all of them is known already."""
-
-    def __init__(self, selector: Any, support: HostArray, n_rows: int) -> None:
-        self.selector = selector
-        self.support = support
-        self.n_rows = n_rows
-
-    def fit(self, X: HostArray, y: HostArray) -> Self:
-        whole = X.shape[0] == self.n_rows
-        self.support_ = self.support if whole else clone(self.selector).fit(X, y).get_support()
-        return self
-
-    def get_support(self) -> HostArray:
-        return self.support_
 
 
 def _quick(selector: Any) -> tuple[Any, int | None]:
