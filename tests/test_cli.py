@@ -178,7 +178,7 @@ def test_apply_names_what_is_missing(capfd, xor):
     call(capfd, "select", xor.path, "-t", "label", "-k", 2, "--save", saved)
     xor.frame.rename(columns={"x1": "X1"}).to_csv(xor.folder / "new.csv", index=False)
     result = call(capfd, "apply", saved, xor.folder / "new.csv")
-    assert result.code == 1 and "no column 'x1': did you mean 'X1'" in result.err
+    assert result.code == 1 and "no column named 'x1': did you mean 'X1'" in result.err
 
 
 @pytest.mark.parametrize(
