@@ -247,6 +247,30 @@ def test_every_command_has_help_with_an_example(capfd, command):
     assert result.code == 0 and "Example" in result.out and f"l1lsmi {command}" in result.out
 
 
+UNUSABLE = {
+    "nothing": (b"", "is empty"),
+    "junk": (bytes(range(256)) * 20, "bytes that no text has"),
+    "a name twice": (b"a,a,y\n1,2,0\n2,3,1\n", "2 columns named 'a'"),
+    "a target that is always the same": (
+        b"a,y\n1,5\n2,5\n3,5\n",
+        "target 'y' has the same value in every row",
+    ),
+    "a target without values": (b"a,y\n1,\n2,\n3,\n", "target 'y' has no values"),
+    "no such target": (b"a,Y\n1,0\n2,1\n", "did you mean 'Y'"),
+    "columns without values": (b"a,b,y\n,,0\n,,1\n,,0\n", "no column beside the target"),
+}
+
+
+@pytest.mark.parametrize("case", UNUSABLE)
+def test_data_that_cannot_be_used_get_a_sentence(capfd, tmp_path, case):
+    content, words = UNUSABLE[case]
+    (tmp_path / "d.csv").write_bytes(content)
+    result = call(capfd, "select", tmp_path / "d.csv", "-t", "y", "-q", "--save", tmp_path / "s.json")
+    assert result.code == 1 and result.out == "" and result.err.count("\n") == 1
+    assert words in result.err
+    assert os.listdir(tmp_path) == ["d.csv"]
+
+
 USAGE = {
     "no such option": ["select", "FILE", "-t", "label", "--nonsense"],
     "no target": ["select", "FILE"],

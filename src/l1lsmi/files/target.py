@@ -40,6 +40,11 @@ def read_target(column: Column, task: str, notes: list[str]) -> tuple[Values, st
     values = column.values[~column.missing]
     if values.size == 0:
         raise FileProblem(f"The target {shown(column.name)} has no values: choose another column.")
+    if (values == values[0]).all():
+        raise FileProblem(
+            f"The target {shown(column.name)} has the same value in every row, so that there is nothing to "
+            "learn: choose another column."
+        )
     if values.dtype.kind == "f" and column.words == ("0", "1"):
         return _from_numbers(column, values, task, notes)
     if task == "regression":
