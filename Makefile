@@ -25,6 +25,7 @@ EXPERIMENTS = $(BIN)/python -m experiments
 
 select: $(VENV)/.installed
 ifdef FILE
+	$(if $(TARGET),,$(error TARGET is missing, the column to predict: make select FILE=$(FILE) TARGET=column))
 	$(BIN)/l1lsmi select '$(FILE)' --target '$(TARGET)' $(if $(K),-k $(K)) $(if $(REPORT),--report '$(REPORT)')
 else
 	$(BIN)/python examples/select_features.py $(if $(DATA),--data $(DATA)) $(if $(K),-k $(K))
