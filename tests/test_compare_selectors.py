@@ -52,6 +52,10 @@ def test_errors_are_those_of_the_protocol():
     assert [row.name for row in result] == ["true", "wrong", "all features"]
     assert true.error < 0.05 < wrong.error and everything.seconds == 0 < true.seconds
     assert result.task == "classification" and result.n_splits == 2
+    assert (result.n_rows, result.n_train, result.n_test) == (120, 84, 36)
+    assert result.guess == pytest.approx(np.unique(y, return_counts=True)[1].min() / 120)
+    numbers = compare_selectors({"true": First((0, 1))}, X, 3.0 * y + X[:, 0], task="regression", n_splits=1)
+    assert numbers.guess == pytest.approx(np.std(3.0 * y + X[:, 0]))
 
 
 def test_agreement_is_shared_over_all():

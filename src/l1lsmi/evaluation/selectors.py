@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import clone
 
 from l1lsmi.arrays import HostArray, is_foreign, to_numpy
-from l1lsmi.evaluation.checks import check_groups, check_task, required
+from l1lsmi.evaluation.checks import check_groups, check_task, numbers_of, required
 from l1lsmi.evaluation.protocols import held_out_error
 from l1lsmi.evaluation.splits import split_rows
 from l1lsmi.validation import check_xy, seed_of
@@ -67,6 +67,12 @@ class SelectorComparison:
         nothing was selected from all rows.
     task : {"classification", "regression"}
     n_splits : int
+    n_rows : int
+        Rows that were given.
+    n_train, n_test : int
+        Rows on either side of the first split; those of the others differ where groups do.
+    guess : float
+        Error of always saying the same: the most frequent class, or the mean.
     stopped : bool
         Whether it was stopped before the last selector.
     """
@@ -75,6 +81,10 @@ class SelectorComparison:
     agreement: HostArray
     task: str
     n_splits: int
+    n_rows: int
+    n_train: int
+    n_test: int
+    guess: float
     stopped: bool
 
     def __iter__(self) -> Iterator[Compared]:
@@ -151,9 +161,18 @@ def compare_selectors(
     arena = _arena(X, y, task, int(n_splits), n_train, groups, random_state)
     entries: dict[str, Any] = {**selectors, **({ALL_FEATURES: None} if include_all else {})}
     results = tuple(arena.run(entries, on_all_rows, progress, stop or (lambda: False)))
-    stopped = len(results) < len(entries)
-    agreement = _agreement(results if on_all_rows else ())
-    return SelectorComparison(results, agreement, arena.task, int(n_splits), stopped)
+    train, test = arena.splits[0]
+    return SelectorComparison(
+        results=results,
+        agreement=_agreement(results if on_all_rows else ()),
+        task=arena.task,
+        n_splits=int(n_splits),
+        n_rows=int(arena.y.shape[0]),
+        n_train=int(train.size),
+        n_test=int(test.size),
+        guess=_guess(arena.y, arena.task),
+        stopped=len(results) < len(entries),
+    )
 
 
 class _StoppedError(Exception):
@@ -253,6 +272,12 @@ def _arena(
         for seed in seeds
     )
     return _Arena(to_numpy(features), values, kind, group_of_row, splits)
+
+
+def _guess(y: HostArray, task: str) -> float:
+    if task == "regression":
+        return float(numbers_of(y).std())
+    return 1.0 - float(np.unique(y, return_counts=True)[1].max()) / y.size
 
 
 def _reason(error: Exception) -> str:
