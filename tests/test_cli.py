@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from l1lsmi import L1LSMI
 from l1lsmi.cli.app import run
 from l1lsmi.cli.schema import DOCUMENTS, schema_text
 from l1lsmi.datasets import make_xor
+from l1lsmi.evaluation import compare_selectors
 
 
 @pytest.fixture
@@ -230,6 +232,54 @@ def test_compare_tells_who_is_better(capfd, xor):
     assert set(by_name["l1-lsmi"]["features"]) == {"x0", "x1"}
     agreement = np.array(found["agreement"])
     assert agreement.shape == (3, 3) and (np.diag(agreement) == 1).all() and (agreement == agreement.T).all()
+
+
+def test_a_comparison_and_its_report_have_the_same_errors(capfd, xor):
+    report = xor.folder / "comparison.html"
+    args = ["compare", xor.path, "-t", "label", "-k", 2, "--methods", "pearson,relieff", "--max-rows", 120]
+    found = called_json(capfd, "compare", *args, "--report", report)
+    page = report.read_text(encoding="utf-8")
+    told = json.loads(re.search(r'id="report-data">(.*?)</script>', page, re.DOTALL)[1])
+    (chosen, everything), methods = told["held_out"]["rows"], found["methods"]
+    assert [method["name"] for method in methods] == ["pearson", "relieff"]
+    assert chosen["errors"] == pytest.approx(methods[0]["errors"], rel=1e-4)
+    assert everything["errors"] == pytest.approx(found["all_features"]["errors"], rel=1e-4)
+    assert told["held_out"]["n_rows"] == found["rows_used"] == 120
+    best_first = sorted(methods, key=lambda method: method["error"])
+    assert [m["name"] for m in told["comparison"]["methods"]] == [
+        *(m["name"] for m in best_first),
+        "all features",
+    ]
+
+
+def test_compare_counts_the_features_that_are_the_same(capfd, xor):
+    result = call(capfd, "compare", xor.path, "-t", "label", "-k", 2, "--methods", "relieff,pearson")
+    rows = {line.split()[0]: line.split() for line in result.out.splitlines() if line.strip()}
+    assert rows["relieff"][-3:] == ["2", "of", "2"] and rows["pearson"][-2:] == ["of", "2"]
+
+
+def test_compare_begins_with_what_is_quick(capfd, xor, monkeypatch):
+    seen = []
+    original = compare_selectors
+
+    def noted(selectors, *args, **options):
+        seen.extend(selectors)
+        return original(selectors, *args, **options)
+
+    monkeypatch.setattr("l1lsmi.cli.compare.compare_selectors", noted)
+    args = ["compare", xor.path, "-t", "label", "-k", 2, "--methods", "relieff,lasso,pearson"]
+    found = called_json(capfd, "compare", *args)
+    assert seen == ["pearson", "lasso", "relieff"]
+    assert [method["name"] for method in found["methods"]] == ["relieff", "lasso", "pearson"]
+    features = [set(method["features"]) for method in found["methods"]]
+    assert found["agreement"][0][2] == len(features[0] & features[2]) / len(features[0] | features[2])
+
+
+def test_a_comparison_that_finished_nothing_says_so(capfd, xor):
+    args = ["compare", xor.path, "-t", "label", "-k", 2, "-q", "--time-limit", 1e-9]
+    result = call(capfd, *args, "--report", xor.folder / "r.html")
+    assert result.code == 1 and result.out == "" and result.err.count("\n") == 1
+    assert "before any method was finished" in result.err and os.listdir(xor.folder) == ["xor.csv"]
 
 
 # -- everything -------------------------------------------------------------------------------

@@ -222,17 +222,48 @@ def test_comparison_of_methods():
     comparison = compare_selectors(methods, X, y, n_splits=2)
     report = checked(quick(selector, X, y, comparison=comparison))
     listed = {method["name"]: method for method in report["comparison"]["methods"]}
-    assert list(listed) == ["mrmr", "<lasso>", "broken", "all features"]
+    assert list(listed)[2:] == ["all features", "broken"]  # the best method first, as on the command line
+    assert list(listed)[:2] == sorted(["mrmr", "<lasso>"], key=lambda name: listed[name]["error"])
     assert listed["broken"]["error"] is None and listed["broken"]["errors"] == []
     assert "50" in listed["broken"]["failure"]
     assert listed["mrmr"]["error"] == pytest.approx(comparison.results[0].error, rel=1e-4)
-    assert report["comparison"]["agreement"]["names"] == ["mrmr", "<lasso>"]
+    assert report["comparison"]["guess"] == pytest.approx(min((y == "yes").mean(), (y == "no").mean()))
+    agreement = report["comparison"]["agreement"]
+    assert agreement["names"] == list(listed)[:2]
     same = len({*comparison.results[0].support} & {*comparison.results[1].support})
-    assert report["comparison"]["agreement"]["matrix"][0][1] == pytest.approx(same / (6 - same), rel=1e-3)
+    assert agreement["matrix"][0][1] == pytest.approx(same / (6 - same), rel=1e-3)
+    assert agreement["shared"] == [[3, same], [same, 3]] and agreement["sizes"] == [3, 3]
     page = render(report)
     assert 'data-picture="agreement"' in page and "<lasso>" not in page
+    assert f'<td class="n">{same} of 3</td>' in page and "2 random splits of 80 rows" in page
     alone = quick(selector, X, y, comparison=compare_selectors({"mrmr": MRMR(3)}, X, y, n_splits=1))
     assert checked(alone)["comparison"]["agreement"] is None
+
+
+def test_errors_of_a_compared_method_are_those_of_the_comparison():
+    X, y = data(n=80)
+    comparison = compare_selectors({"lasso": LassoK(3), "mrmr": MRMR(3)}, X, y, n_splits=2, random_state=5)
+    options = {"max_rows": 40, "comparison": comparison}
+    report = checked(collect(MRMR(3).fit(X, y), X, y, held_out="mrmr", **options))
+    held, methods = report["held_out"], {m["name"]: m for m in report["comparison"]["methods"]}
+    assert [row["errors"] for row in held["rows"]] == [
+        methods["mrmr"]["errors"],
+        methods["all features"]["errors"],
+    ]
+    assert (held["n_rows"], held["n_train"], held["n_test"], held["n_splits"]) == (80, 56, 24, 2)
+    assert held["guess"] == report["comparison"]["guess"] and held["compared_as"] == "mrmr"
+    text = " ".join(" ".join(Reader(render(report)).words).split())
+    assert "The same rows, the same splits" in text and "2 random splits of 80 rows" not in text
+    with pytest.raises(ValueError, match="held_out='pearson' is none of the methods that were compared"):
+        collect(MRMR(3).fit(X, y), X, y, held_out="pearson", **options)
+    with pytest.raises(ValueError, match="held_out='mrmr' needs a comparison"):
+        collect(MRMR(3).fit(X, y), X, y, held_out="mrmr", max_rows=40)
+    stopped = compare_selectors(
+        {"lasso": LassoK(3), "mrmr": MRMR(3)}, X, y, n_splits=1, stop=iter([False, False, True]).__next__
+    )
+    report = checked(collect(MRMR(3).fit(X, y), X, y, held_out="mrmr", **{**options, "comparison": stopped}))
+    assert report["held_out"] is None and report["comparison"]["stopped"]
+    assert "when the comparison ended are missing" in render(report)
 
 
 def test_quartiles_and_shares_are_those_of_the_data(report):

@@ -6,6 +6,7 @@ import json
 import math
 import time
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -14,7 +15,7 @@ import numpy as np
 from l1lsmi.cli.checks import check_outputs, check_seconds, method_names, number_of_features
 from l1lsmi.cli.interrupt import Interruption
 from l1lsmi.cli.options import Data, data_options, load_data, output_options, preparing_options
-from l1lsmi.cli.select import aside, fit
+from l1lsmi.cli.select import fit
 from l1lsmi.cli.text import one_line, printable, text_table
 from l1lsmi.cli.waiting import is_watched
 from l1lsmi.evaluation import compare_selectors
@@ -29,6 +30,19 @@ __all__ = ["compare"]
 DEFAULT = ("l1-lsmi", "l1-hsic", "pearson", "mrmr", "qpfs", "lasso", "relieff")
 INTERRUPTED = "Interrupted: methods that were not finished are missing."
 OUT_OF_TIME = "The time limit was reached: methods that were not finished are missing."
+#: The quickest first; methods that are not named here come after these.
+QUICK = (
+    "pearson",
+    "lasso",
+    "mrmr",
+    "qpfs",
+    "hsic-ranking",
+    "relieff",
+    "spec",
+    "laplacian",
+    "l1-hsic",
+    "l1-lsmi",
+)
 
 
 @click.command(short_help="Compare methods on your own data.")
@@ -54,7 +68,10 @@ OUT_OF_TIME = "The time limit was reached: methods that were not finished are mi
     help="Compare on a sample of so many rows.",
 )
 @click.option(
-    "--time-limit", type=float, metavar="SECONDS", help="Stop then, with the methods that are done."
+    "--time-limit",
+    type=float,
+    metavar="SECONDS",
+    help="Stop then, with the methods that are done; a report takes its time after that.",
 )
 @click.option("--report", metavar="PATH", help="Write an HTML report to look at.")
 @preparing_options
@@ -62,8 +79,8 @@ OUT_OF_TIME = "The time limit was reached: methods that were not finished are mi
 def compare(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     """Compare methods on FILE by the error of a support vector machine on rows that they have not seen.
 
-    Every method selects on the training rows of each split, the same for all. Ctrl-C ends the comparison with
-    the methods that are done.
+    Every method selects on the training rows of each split, the same for all, the quick methods first. Ctrl-C
+    ends the comparison with the methods that are done.
 
     \b
     Example:
@@ -100,8 +117,9 @@ def _run(
 ) -> tuple[Any, str | None]:
     """The comparison, and why it ended early, if it did."""
     task = data.prepared.task
+    in_turn = sorted(names, key=lambda name: QUICK.index(name) if name in QUICK else len(QUICK))
     selectors = {
-        name: METHODS[name].make(asked["k"], task=task, random_state=asked["seed"]) for name in names
+        name: METHODS[name].make(asked["k"], task=task, random_state=asked["seed"]) for name in in_turn
     }
     deadline = math.inf if asked["time_limit"] is None else time.monotonic() + asked["time_limit"]
     total = (len(names) + 1) * (asked["splits"] + 1)
@@ -122,29 +140,44 @@ def _run(
             stop=lambda: interruption.happened or time.monotonic() > deadline,
         )
     if not comparison.stopped:
-        return comparison, None
-    if not comparison.results and interruption.happened:
-        raise KeyboardInterrupt
-    return comparison, INTERRUPTED if interruption.happened else OUT_OF_TIME
+        return _as_asked(comparison, names), None
+    if not comparison.results:
+        if interruption.happened:
+            raise KeyboardInterrupt
+        raise ValueError(
+            f"The time limit of {asked['time_limit']:g} s was reached before any method was finished: allow "
+            "more with --time-limit, or compare on fewer rows with --max-rows."
+        )
+    return _as_asked(comparison, names), INTERRUPTED if interruption.happened else OUT_OF_TIME
+
+
+def _as_asked(comparison: Any, names: tuple[str, ...]) -> Any:
+    """The same comparison with the methods in the order in which they were asked for, all features last."""
+    place = {result.name: i for i, result in enumerate(comparison)}
+    order = [place[name] for name in (*names, ALL_FEATURES) if name in place]
+    return replace(
+        comparison,
+        results=tuple(comparison.results[i] for i in order),
+        agreement=comparison.agreement[np.ix_(order, order)],
+    )
 
 
 def _write_report(name: str, data: Data, comparison: Any, options: dict[str, Any], quiet: bool) -> bool:
-    """A report of the first method on all rows, with the comparison in it."""
+    """A report of the first method on all rows, with the comparison in it and its errors from there."""
     from l1lsmi.cli.reporting import write_selection_report
 
     asked = {"k": options["k"], "seed": options["seed"], "time_limit": None}
-    with aside(METHODS[name], data, asked) as held_out:
-        selector, seconds, _ = fit(METHODS[name], data, asked, quiet)
-        return write_selection_report(
-            options["report"],
-            selector,
-            seconds,
-            data,
-            {**options, "method": name},
-            quiet,
-            held_out=held_out,
-            comparison=comparison,
-        )
+    selector, seconds, _ = fit(METHODS[name], data, asked, quiet)
+    return write_selection_report(
+        options["report"],
+        selector,
+        seconds,
+        data,
+        {**options, "method": name},
+        quiet,
+        held_out=name,
+        comparison=comparison,
+    )
 
 
 def _document(
@@ -195,17 +228,16 @@ def _summary(result: dict[str, Any]) -> str:
     done = sorted((m for m in result["methods"] if m["error"] is not None), key=lambda m: m["error"])
     failed = [m for m in result["methods"] if m["error"] is None]
     first = result["methods"][0]["name"] if result["methods"] else ""
-    agreement = dict(zip((m["name"] for m in result["methods"]), result["agreement"], strict=True))
-    position = {m["name"]: i for i, m in enumerate(result["methods"])}
+    wanted = set(result["methods"][0]["features"]) if result["methods"] else set()
     rows = []
     for method in done:
-        share = agreement[method["name"]][position[first]]
+        shared = len(wanted.intersection(method["features"]))
         rows.append(
             (
                 method["name"],
                 *_error_words(method),
                 f"{method['seconds']:.2f}",
-                "" if share is None else f"{share:.0%}",
+                f"{shared} of {len(method['features'])}" if wanted else "",
             )
         )
     if result["all_features"]:

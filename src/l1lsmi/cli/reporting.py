@@ -29,7 +29,7 @@ def write_selection_report(
     options: dict[str, Any],
     quiet: bool,
     *,
-    held_out: HeldOutAside,
+    held_out: HeldOutAside | str,
     comparison: Any = None,
 ) -> bool:
     """Write a report; tell whether it was finished, which it is not where Ctrl-C came in between.
@@ -44,7 +44,8 @@ def write_selection_report(
     options : dict
         Options of the command, the method's name among them.
     quiet : bool
-    held_out : HeldOutAside
+    held_out : HeldOutAside or str
+        What counts errors on rows not seen; or the method's name in the comparison, which has them.
     comparison : SelectorComparison or None
     """
     started = time.perf_counter()
@@ -71,7 +72,7 @@ def write_selection_report(
                 asked=asked,
                 table=prepared,
                 comparison=comparison,
-                held_out=held_out.errors(),
+                held_out=held_out if isinstance(held_out, str) else held_out.errors(),
                 random_state=options["seed"],
             )
     except KeyboardInterrupt:

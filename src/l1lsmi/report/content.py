@@ -11,7 +11,7 @@ import numpy as np
 from l1lsmi.arrays import HostArray, to_numpy
 from l1lsmi.explain import Explanation, explain_selection
 from l1lsmi.numerics.target import Target
-from l1lsmi.report.judged import comparison_part, held_out_errors
+from l1lsmi.report.judged import comparison_part, errors_in, held_out_errors
 from l1lsmi.report.mentions import Mentions
 from l1lsmi.report.names import feature_names_of, shown
 from l1lsmi.report.parts import (
@@ -50,7 +50,7 @@ def collect(
     asked: Mapping[str, Any] | None = None,
     table: Any = None,
     comparison: Any = None,
-    held_out: bool | Mapping[str, Any] = True,
+    held_out: bool | str | Mapping[str, Any] = True,
     n_splits: int = 3,
     held_out_rows: int = 300,
     max_rows: int = 500,
@@ -79,9 +79,11 @@ def collect(
     table : object with ``columns`` and ``notes``, or None, default=None
         What became of each column of a file, such as the result of `l1lsmi.files.prepare`.
     comparison : result of `l1lsmi.evaluation.compare_selectors`, or None, default=None
-    held_out : bool or result of `held_out_errors`, default=True
+    held_out : bool, str or result of `held_out_errors`, default=True
         Whether to choose anew on part of the rows, with one start of the search, and count errors on the
         others; or what came out where that was done already. Most of the time of a report is spent on this.
+        Where ``comparison`` has the selector in it, pass the name that it has there: the errors are those of
+        the comparison then.
     n_splits : int, default=3
         How often.
     held_out_rows : int, default=300
@@ -123,13 +125,14 @@ def collect(
     if held_out is True:
         rules = {"n_splits": n_splits, "max_rows": held_out_rows, "random_state": random_state}
         held_out = held_out_errors(selector, X, y, task=task, **rules)
+    judged = _errors_of(held_out, comparison)
     report = {
         "version": VERSION,
         "made": (made or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "asked": _asked_part(selector, said, method, target, known, values),
         **_explained_parts(selector, explained, mentions),
         "plots": feature_plots(values, known, mentions.selected, np.random.default_rng(0)),
-        "held_out": dict(held_out) if held_out else None,
+        "held_out": judged,
         "comparison": comparison_part(comparison),
         "columns": columns_part(table, mentions),
         "notes": [shown(note, 1000) for note in tuple(getattr(table, "notes", ()))[:MOST_NOTES]],
@@ -137,6 +140,15 @@ def collect(
         "reproduce": again_part(selector, said, target, table is not None),
     }
     return {**report, "features": mentions.listed()}
+
+
+def _errors_of(held_out: bool | str | Mapping[str, Any], comparison: Any) -> dict[str, Any] | None:
+    """Errors on rows not seen that were counted already."""
+    if not isinstance(held_out, str):
+        return dict(held_out) if isinstance(held_out, Mapping) else None
+    if comparison is None:
+        raise ValueError(f"held_out={held_out!r} needs a comparison that has this method: pass it too.")
+    return errors_in(comparison, held_out)
 
 
 def _explained_parts(selector: Any, explained: Explanation, mentions: Mentions) -> dict[str, Any]:

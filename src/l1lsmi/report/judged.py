@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from l1lsmi.arrays import HostArray, to_numpy
+from l1lsmi.arrays import to_numpy
 from l1lsmi.evaluation import compare_selectors
 from l1lsmi.evaluation.selectors import ALL_FEATURES
 from l1lsmi.explain import sample_rows
@@ -15,13 +15,15 @@ from l1lsmi.report.names import plain_target, shown
 from l1lsmi.report.numbers import number, numbers
 from l1lsmi.validation import check_features, check_target
 
-__all__ = ["comparison_part", "held_out_errors"]
+__all__ = ["comparison_part", "errors_in", "held_out_errors"]
 
 #: Share of the rows that a split trains on.
 TRAIN_SHARE = 0.7
 #: Starts of a search that is made anew for a split; more seldom change the error and always take longer.
 MOST_RESTARTS = 1
 MOST_METHODS = 30
+#: Characters of the name of a method.
+LONGEST_METHOD = 80
 
 
 def held_out_errors(
@@ -71,7 +73,7 @@ def held_out_errors(
     X, values = np.asarray(to_numpy(check_features(X)), dtype=np.float64)[rows], values[rows]
     n_train = max(1, round(TRAIN_SHARE * rows.size))
     quick, n_restarts = _quick(selector)
-    chosen, everything = compare_selectors(
+    comparison = compare_selectors(
         {"chosen": quick},
         X,
         values,
@@ -81,22 +83,50 @@ def held_out_errors(
         on_all_rows=False,
         random_state=random_state,
     )
-    judged = (
-        (f"{chosen.n_features:,} chosen", "selection", chosen),
-        (f"all {X.shape[1]:,}", "all", everything),
-    )
+    chosen, everything = comparison
+    return {**_judged(comparison, chosen, everything), "n_restarts": n_restarts, "compared_as": None}
+
+
+def errors_in(comparison: Any, name: str) -> dict[str, Any] | None:
+    """What `held_out_errors` gives, taken from a comparison that has the selector in it.
+
+    Parameters
+    ----------
+    comparison : SelectorComparison
+    name : str
+        What the selector is called there.
+
+    Returns
+    -------
+    part : dict or None
+        None where the comparison was stopped before the selector was done.
+    """
+    found = {result.name: result for result in comparison}
+    if name not in found and not comparison.stopped:
+        raise ValueError(
+            f"held_out={name!r} is none of the methods that were compared: pass one of {', '.join(found)}."
+        )
+    if name not in found:
+        return None
+    part = _judged(comparison, found[name], found.get(ALL_FEATURES))
+    return {**part, "n_restarts": None, "compared_as": shown(name, LONGEST_METHOD)}
+
+
+def _judged(comparison: Any, chosen: Any, everything: Any) -> dict[str, Any]:
+    rows = [(f"{chosen.n_features:,} chosen", "selection", chosen)]
+    if everything is not None:
+        rows.append((f"all {everything.n_features:,}", "all", everything))
     return {
         "rows": [
             {"name": name, "role": role, "n_features": int(result.n_features), **_errors(result)}
-            for name, role, result in judged
+            for name, role, result in rows
         ],
-        "metric": _metric(kind),
-        "guess": number(_guess(values, kind)),
-        "n_rows": int(rows.size),
-        "n_train": n_train,
-        "n_test": int(rows.size) - n_train,
-        "n_splits": n_splits,
-        "n_restarts": n_restarts,
+        "metric": _metric(comparison.task),
+        "guess": number(comparison.guess),
+        "n_rows": comparison.n_rows,
+        "n_train": comparison.n_train,
+        "n_test": comparison.n_test,
+        "n_splits": comparison.n_splits,
     }
 
 
@@ -112,7 +142,7 @@ def _quick(selector: Any) -> tuple[Any, int | None]:
 
 
 def comparison_part(comparison: Any) -> dict[str, Any] | None:
-    """Errors of several methods, and how far their sets agree.
+    """Errors of several methods, the best first, and how far their sets agree.
 
     Parameters
     ----------
@@ -124,10 +154,12 @@ def comparison_part(comparison: Any) -> dict[str, Any] | None:
     """
     if comparison is None:
         return None
-    results = list(comparison)[:MOST_METHODS]
+    places = sorted(range(len(comparison.results)), key=lambda i: _place(comparison.results[i]))
+    places = places[:MOST_METHODS]
+    results = [comparison.results[i] for i in places]
     methods = [
         {
-            "name": shown(result.name, 80),
+            "name": shown(result.name, LONGEST_METHOD),
             "seconds": number(result.seconds),
             "n_features": None if result.failure else int(result.n_features),
             **_errors(result),
@@ -135,15 +167,32 @@ def comparison_part(comparison: Any) -> dict[str, Any] | None:
         for result in results
     ]
     # The set of all features agrees with others by its size only.
-    told = [i for i, result in enumerate(results) if not result.failure and result.name != ALL_FEATURES]
-    agreement = {
-        "names": [methods[i]["name"] for i in told],
-        "matrix": numbers(comparison.agreement[np.ix_(told, told)], 4),
-    }
+    told = [i for i in places if _place(comparison.results[i])[0] == 0]
     return {
         "methods": methods,
         "metric": _metric(comparison.task),
-        "agreement": agreement if len(told) > 1 else None,
+        "guess": number(comparison.guess),
+        "n_rows": comparison.n_rows,
+        "n_splits": comparison.n_splits,
+        "stopped": comparison.stopped,
+        "agreement": _agreement_part(comparison, told) if len(told) > 1 else None,
+    }
+
+
+def _place(result: Any) -> tuple[int, float]:
+    """Methods by their error, then all features, then what failed: the order of the command line."""
+    if result.failure:
+        return 2, 0.0
+    return int(result.name == ALL_FEATURES), float(result.error)
+
+
+def _agreement_part(comparison: Any, told: list[int]) -> dict[str, Any]:
+    sets = [set(comparison.results[i].support.tolist()) for i in told]
+    return {
+        "names": [shown(comparison.results[i].name, LONGEST_METHOD) for i in told],
+        "sizes": [len(features) for features in sets],
+        "shared": [[len(one & other) for other in sets] for one in sets],
+        "matrix": numbers(comparison.agreement[np.ix_(told, told)], 4),
     }
 
 
@@ -161,10 +210,3 @@ def _errors(result: Any) -> dict[str, Any]:
         "errors": [] if failed else numbers(result.errors),
         "failure": shown(result.failure, 300) if failed else None,
     }
-
-
-def _guess(y: HostArray, task: str) -> float:
-    """Error of always saying the same: the most frequent class, or the mean."""
-    if task == "regression":
-        return float(y.std())
-    return 1.0 - float(np.unique(y, return_counts=True)[1].max()) / y.size

@@ -1,10 +1,10 @@
 // A square table of numbers as colours: one hue for more than nothing, another for less.
 
 /** What the colours stand for. */
-const drawLegend = (picture, left, top, most, signed) => {
+const drawLegend = (picture, left, top, most, signed, told) => {
   const steps = signed ? [-1, -0.5, 0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1];
-  picture.append(words(left, top + 11, signed ? sig(-most) : "0"));
-  const start = left + 8 + (signed ? 7 * sig(-most).length : 8);
+  picture.append(words(left, top + 11, signed ? told(-most) : "0"));
+  const start = left + 8 + (signed ? 7 * told(-most).length : 8);
   steps.forEach((step, i) => {
     const kind = step === 0 ? "none" : step > 0 ? "up" : "down";
     picture.append(svg("rect", {
@@ -12,14 +12,24 @@ const drawLegend = (picture, left, top, most, signed) => {
       "fill-opacity": step === 0 ? 1 : (0.04 + 0.96 * Math.abs(step)).toFixed(3),
     }));
   });
-  picture.append(words(start + 18 * steps.length + 8, top + 11, sig(most)));
+  const end = start + 18 * steps.length + 8;
+  picture.append(words(end, top + 11, told(most)));
+  const own = end + 7 * told(most).length + 14;
+  picture.append(...ownSquare(own, top, 18, 14, 2), words(own + 26, top + 11, "itself"));
 };
 
+/** A square where a row meets its own column: nothing to say, which a dash tells from a square that says 0. */
+const ownSquare = (x, y, width, height, rx) => [
+  svg("rect", { class: "cell none", x, y, width, height, rx }),
+  svg("line", { class: "own", x1: x + width * 0.3, x2: x + width * 0.7, y1: y + height / 2, y2: y + height / 2 }),
+];
+
 /**
- * labels: names of rows and columns; matrix[i][j]: a number or null; says(i, j): lines that tell what a cell is.
+ * labels: names of rows and columns; matrix[i][j]: a number or null; says(i, j): lines that tell what a cell is;
+ * told(x): a number of the matrix as words.
  * Columns carry the numbers of the rows, so that names never stand on end.
  */
-const drawMatrix = (figure, { labels, strong, matrix, says, title }) => {
+const drawMatrix = (figure, { labels, strong, matrix, says, title, told = sig }) => {
   const roomy = figure.clientWidth >= 560;
   const n = labels.length;
   const width = Math.max(260, Math.round(figure.clientWidth));
@@ -41,16 +51,22 @@ const drawMatrix = (figure, { labels, strong, matrix, says, title }) => {
     if (numbered) picture.append(words(left - 8, y, String(i + 1), named ? { "text-anchor": "end" } : ink));
     if (numbered) picture.append(words(left + side * (i + 0.5), top - 7, String(i + 1), { "text-anchor": "middle" }));
     row.forEach((value, j) => {
-      const kind = value === null || i === j ? "none" : value >= 0 ? "up" : "down";
+      if (i === j) {
+        const parts = ownSquare(left + side * j, top + side * i, side, side, Math.min(3, side / 6));
+        picture.append(...parts);
+        marks.push({ node: parts[0], x: left + side * (j + 0.5), y: top + side * (i + 0.5), lines: [labels[i], "itself"] });
+        return;
+      }
+      const kind = value === null ? "none" : value >= 0 ? "up" : "down";
       const node = svg("rect", {
         class: `cell ${kind}`, x: left + side * j, y: top + side * i, width: side, height: side, rx: Math.min(3, side / 6),
         "fill-opacity": kind === "none" ? 1 : (0.04 + 0.96 * Math.min(1, Math.abs(value) / most)).toFixed(3),
       });
       picture.append(node);
-      if (i !== j) marks.push({ node, x: left + side * (j + 0.5), y: top + side * (i + 0.5), lines: says(i, j) });
+      marks.push({ node, x: left + side * (j + 0.5), y: top + side * (i + 0.5), lines: says(i, j) });
     });
   });
-  drawLegend(picture, left, top + side * n + 14, most, matrix.flat().some((value) => value < 0));
+  drawLegend(picture, left, top + side * n + 14, most, matrix.flat().some((value) => value < 0), told);
   explore(picture, marks, { reach: side });
 };
 
@@ -80,12 +96,13 @@ const drawInteractions = (figure) => {
 };
 
 const drawAgreement = (figure) => {
-  const { names, matrix } = report.comparison.agreement;
+  const { names, sizes, shared } = report.comparison.agreement;
   drawMatrix(figure, {
     labels: names,
     strong: () => true,
-    matrix,
+    matrix: shared,
+    told: String,
     title: "How far the sets of two methods agree",
-    says: (i, j) => [`${names[i]} and ${names[j]}`, `${Math.round(matrix[i][j] * 100)} % of the features of either are in both`],
+    says: (i, j) => [`${names[i]} and ${names[j]}`, `${shared[i][j]} of ${sizes[i] === sizes[j] ? sizes[i] : `${sizes[i]} and ${sizes[j]}`} features are the same`],
   });
 };

@@ -46,6 +46,6 @@ const drawHeldOut = (figure) => {
 };
 
 const drawComparison = (figure) => {
-  const { methods, metric } = report.comparison;
-  drawErrors(figure, methods.filter((method) => method.error !== null), metric, null);
+  const { methods, metric, guess } = report.comparison;
+  drawErrors(figure, methods.filter((method) => method.error !== null), metric, guess);
 };
