@@ -387,7 +387,7 @@ def test_copies_are_redundant_and_noise_is_silent(task):
     assert exact.kind == noisy.kind == "redundant"
     assert exact.nearest == noisy.nearest == 0 and exact.correlation == pytest.approx(1)
     assert exact.reason == "x3 is out because x0 is the same but for its scale."
-    assert noisy.reason == f"x4 is out because x0 says the same (SMI between them {noisy.smi:.2f})."
+    assert noisy.reason == f"x4 is out because x0 says the same (SMI between the two {noisy.smi:.2f})."
     assert exact.alone > why.noise > 0 and abs(exact.gain) < 0.05
     for column in (2, 5, 6, 7):
         assert by_column[column].kind == "silent" and "no more than noise" in by_column[column].reason
@@ -417,9 +417,26 @@ def test_a_feature_that_stands_in_for_another_is_redundant_though_it_says_nothin
     double = next(feature for feature in why.rejected if feature.column == 4)
     assert double.alone <= why.noise and double.kind == "redundant"
     assert (
-        double.reason == f"x4 is out because x1 says the same and more (SMI between them {double.smi:.2f})."
+        double.reason
+        == f"x4 is out because x1 says the same and more (SMI between the two {double.smi:.2f})."
     )
     assert {feature.kind for feature in why.rejected if feature.column != 4} == {"silent"}
+
+
+def test_features_that_share_little_do_not_say_the_same():
+    """Both follow the class and little else: the second adds nothing, but does not resemble the first."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    X = rng.normal(size=(400, 4))
+    X[:, 0] += 4 * y
+    X[:, 1] += y
+    why = explain.redundancy(Fixed([0], 4), X, y)
+    weaker = next(feature for feature in why.rejected if feature.column == 1)
+    assert weaker.kind == "redundant" and weaker.smi < 0.3 and weaker.correlation < 0.6
+    assert weaker.reason == (
+        "x1 is out because it adds nothing to what x0 says of the target "
+        f"(SMI between the two {weaker.smi:.2f})."
+    )
 
 
 def test_together_the_selected_features_say_what_a_sum_says():

@@ -26,8 +26,11 @@ CLEARLY = 1.5
 LITTLE = 0.05
 #: A feature that shares less than this with a selected one does not stand in for it.
 SHARED = 0.1
-#: One feature says the same as another where it adds less than this share of what it says alone.
+#: One feature adds nothing to another where it adds less than this share of what it says alone.
 SAME = 0.1
+#: Two features say the same where they share as much as normal ones of which either explains half of the
+#: variance of the other: their squared-loss mutual information is then 1/2.
+ALIKE, ALIKE_CORRELATION = 0.5, 0.5**0.5
 
 
 @dataclass(frozen=True)
@@ -162,10 +165,15 @@ def redundancy(
     `Redundancy` says how the thresholds are measured and how the three kinds are told apart.
 
     A redundant feature is put down to the nearest selected one where it adds nothing to that one, or less
-    than a tenth of what it says alone; and to the selected features together otherwise. The nearest is a
-    copy where there is one, else the one with the larger squared-loss mutual information, of those that
-    correlation and HSIC find nearest. Between two features with at most 10 values each, or two with more,
-    this information is the mean of both directions; otherwise the one with fewer values is the target.
+    than a tenth of what it says alone; and to the selected features together otherwise. That it adds nothing
+    about the target does not make the two alike: they "say the same" only where their squared-loss mutual
+    information is at least 1/2 or their correlation at least 0.71, which is where two normal features explain
+    half of each other's variance.
+
+    The nearest is a copy where there is one, else the one with the larger squared-loss mutual information, of
+    those that correlation and HSIC find nearest. Between two features with at most 10 values each, or two
+    with more, this information is the mean of both directions; otherwise the one with fewer values is the
+    target.
 
     Examples
     --------
@@ -230,6 +238,10 @@ def _strongest(study: Study, others: HostArray, most: int) -> HostArray:
     return columns[best_first(study.alone(columns))]
 
 
+def _alike(smi: float, correlation: float) -> bool:
+    return smi >= ALIKE or correlation >= ALIKE_CORRELATION
+
+
 @dataclass(frozen=True)
 class _Judge:
     """What rejected features are judged by."""
@@ -271,9 +283,12 @@ class _Judge:
             return "adds", f"{name} would add {gain:.3f} to the score of {self._set()}."
         if alone <= self.noise:
             if smi >= SHARED and self._stands_in(column, nearest):
-                return "redundant", (
-                    f"{name} is out because {other} says the same and more (SMI between them {smi:.2f})."
+                why = (
+                    f"{other} says the same and more"
+                    if _alike(smi, correlation)
+                    else f"what it adds to the others of the set, {other} adds too"
                 )
+                return "redundant", f"{name} is out because {why} (SMI between the two {smi:.2f})."
             return "silent", (
                 f"{name} is out because it says no more than noise does ({alone:.3f} alone; noise may reach "
                 f"{self.noise:.3f})."
@@ -281,10 +296,15 @@ class _Judge:
         if correlation > COPY:
             return "redundant", f"{name} is out because {other} is the same but for its scale."
         if self._adds_to(nearest, column) <= max(self.gain_noise, SAME * alone):
-            return "redundant", f"{name} is out because {other} says the same (SMI between them {smi:.2f})."
+            why = (
+                f"{other} says the same"
+                if _alike(smi, correlation)
+                else f"it adds nothing to what {other} says of the target"
+            )
+            return "redundant", f"{name} is out because {why} (SMI between the two {smi:.2f})."
         return "redundant", (
             f"{name} is out because the selected features together say what it says ({alone:.3f} alone); "
-            f"nearest is {other} (SMI between them {smi:.2f})."
+            f"nearest is {other} (SMI between the two {smi:.2f})."
         )
 
     def _adds_to(self, member: int, column: int) -> float:
