@@ -301,6 +301,39 @@ def test_interruption_returns_the_best_so_far(algorithm, n_jobs, monkeypatch):
     assert selector.stop_reason_ == StopReason.INTERRUPTED
 
 
+def test_a_set_that_there_was_no_time_to_weigh_is_said_to_be_cut_short(monkeypatch):
+    X, y = toy("xor", 0, n=100)
+    original = _l1_path.search
+
+    def search(problem, k, settings, budget, *args):
+        original(problem, k, settings, budget, *args)
+        budget.time_limit = 0.0  # the limit is reached between the search and the weights
+
+    monkeypatch.setattr(_l1_path, "search", search)
+    with pytest.warns(UserWarning, match="time limit"):
+        selector = L1LSMI(2, random_state=0).fit(X, y)
+    assert selector.stop_reason_ == StopReason.TIME_LIMIT
+    assert selector.weights_[selector.support_].tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(("seed", "n_restarts"), [(0, 1), (0, 4), (1, 4), (2, 4)])
+def test_restarts_that_all_differ_are_told_from_others(monkeypatch, seed, n_restarts):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(80, 12)), rng.normal(size=80)
+    ends = []
+    original = _l1_path._restart
+
+    def restart(*args):
+        ends.append(original(*args))
+        return ends[-1]
+
+    monkeypatch.setattr(_l1_path, "_restart", restart)
+    reason = L1LSMI(4, random_state=seed, n_restarts=n_restarts).fit(X, y).stop_reason_
+    all_differ = len({end.support for end in ends}) == n_restarts > 1
+    assert (reason == StopReason.DISAGREED) == all_differ
+    assert reason in (StopReason.AGREED, StopReason.RESTARTS, StopReason.DISAGREED)
+
+
 def test_interruption_of_the_last_steps_still_answers(monkeypatch):
     X, y = toy("xor", 0, n=100)
     calls = []

@@ -14,9 +14,10 @@ from l1lsmi.measures import Measure, SquaredMutualInformation
 from l1lsmi.numerics.ranking import best_first
 from l1lsmi.numerics.target import Target
 from l1lsmi.rows import Table
+from l1lsmi.strategies.selection import StopReason
 from l1lsmi.validation import check_features, check_measure, check_varying, seed_of
 
-__all__ = ["QUICK", "Study", "column_names", "selected_columns", "task_of"]
+__all__ = ["QUICK", "Study", "column_names", "fitted_weights", "selected_columns", "task_of"]
 
 #: Settings that make one score three to five times as quick as the defaults, for the same order of sets.
 QUICK: dict[str, Any] = {
@@ -115,9 +116,32 @@ class Study:
         """At most so many of the selected features, heaviest first, or by what they say alone."""
         if self.selected.size <= most:
             return self.selected
-        weights = getattr(self.selector, "weights_", None)
-        strength = self.alone(self.selected) if weights is None else np.asarray(weights)[self.selected]
+        weights = fitted_weights(self.selector)
+        strength = self.alone(self.selected) if weights is None else weights[self.selected]
         return np.sort(self.selected[best_first(strength)[:most]])
+
+
+def fitted_weights(selector: Any) -> HostArray | None:
+    """Weights of all features, where they say something.
+
+    A search that is stopped gives the best set so far, every feature of which may have the weight 1 because
+    there was no time to weigh it.
+
+    Parameters
+    ----------
+    selector : fitted selector
+
+    Returns
+    -------
+    weights : numpy.ndarray of float, or None
+        None for selectors without weights, and for those that were stopped before they had any.
+    """
+    weights = getattr(selector, "weights_", None)
+    if weights is None:
+        return None
+    weights = np.asarray(weights)
+    stopped = getattr(selector, "stop_reason_", None) in (StopReason.TIME_LIMIT, StopReason.INTERRUPTED)
+    return None if stopped and bool((weights[weights > 0] == 1.0).all()) else weights
 
 
 def selected_columns(selector: Any) -> HostArray:

@@ -12,7 +12,7 @@ from l1lsmi.numerics.ascent import ascend, relative_step
 from l1lsmi.numerics.ranking import rank
 from l1lsmi.strategies._jury import Jury
 from l1lsmi.strategies._search import Draw, Problem, SearchState
-from l1lsmi.strategies.selection import Budget, WeightedSelection
+from l1lsmi.strategies.selection import Budget, StopReason, WeightedSelection
 
 __all__ = ["conclude"]
 
@@ -50,7 +50,7 @@ def _weigh(state: SearchState, draw: Draw, budget: Budget) -> tuple[HostArray, A
     """Weights within the set, and the model that goes with them.
 
     Weights that the search stands by are taken; else the set climbs a little from equal weights,
-    and goes back to them if that does not help.
+    and goes back to them if that does not help. Where there is no time for that, it is what ended the search.
     """
     assert state.best is not None
     columns = np.array(state.best)
@@ -60,6 +60,8 @@ def _weigh(state: SearchState, draw: Draw, budget: Budget) -> tuple[HostArray, A
     judgement = draw.judge(columns)
     equal = np.ones(columns.size)
     if budget.spent():
+        if state.reason != StopReason.INTERRUPTED:
+            state.reason = StopReason.TIME_LIMIT
         return equal, judgement.model
     climbed = _climb(draw, columns, judgement.model, budget)
     helped = draw.fit(climbed, columns, judgement.model).cv_score

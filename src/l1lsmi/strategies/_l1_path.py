@@ -87,6 +87,8 @@ def search(
             state.reason = StopReason.AGREED
             break
     assert state.best is not None
+    if state.reason == StopReason.RESTARTS and len(votes) == settings.n_restarts > 1:
+        state.reason = StopReason.DISAGREED
 
     def neighbours(support: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         return islice(jury.neighbours(support, problem.columns, settings.swap_width), SHORTLIST)

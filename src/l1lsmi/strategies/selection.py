@@ -16,7 +16,8 @@ class StopReason:
 
     AGREED = "Restarts agreed on the set."
     PERFECT = "The set explains the classes as well as any set could."
-    RESTARTS = "All restarts were used."
+    RESTARTS = "All restarts of the search were made; the best set is returned."
+    DISAGREED = "All restarts of the search were made, no two ended with the same set; the best is returned."
     ALL_STEPS = "Every step was taken."
     ALL_SCORED = "Everything was scored."
     NOTHING_TO_CHOOSE = "Every feature that varies was asked for."
