@@ -68,7 +68,7 @@ def main() -> None:
     selector = L1LSMI(options.k, task=task, random_state=0).fit(X, y)
     seconds = time.perf_counter() - started
     print(f"{options.data}: {X.shape[0]} rows, {X.shape[1]} features, {task}")
-    print(f"\nselected {options.k} features in {seconds:.2f} s, SMI {selector.smi_:.3f}")
+    print(f"\nselected {options.k} features in {seconds:.2f} s, SMI estimate {selector.smi_:.3f}")
     for j in np.flatnonzero(selector.support_)[np.argsort(-selector.weights_[selector.support_])]:
         print(f"  {names[j]:<28} weight {selector.weights_[j]:.3f}")
     print(f"  {selector.stop_reason_}")

@@ -66,7 +66,7 @@ def test_select_finds_what_the_estimator_finds(capfd, xor):
 def test_select_for_people(capfd, xor):
     result = call(capfd, "select", xor.path, "-t", "label", "-k", "2")
     assert result.code == 0
-    assert "selected 2 of 10 features by l1-lsmi in" in result.out
+    assert "selected 2 of 10 features by l1-lsmi in" in result.out and ", SMI estimate 0." in result.out
     assert "x0" in result.out and "x1" in result.out and "x2" not in result.out
     assert "200 rows, 11 columns (10 yes/no, 1 category)" in result.err  # what was read is a remark
     quiet = call(capfd, "select", xor.path, "-t", "label", "-k", "2", "--quiet")
@@ -118,6 +118,10 @@ def test_time_limit_gives_the_best_so_far(capfd, tmp_path):
         capfd, "select", "select", tmp_path / "noise.csv", "-t", "y", "-k", 7, "--time-limit", 0.05
     )
     assert found["stop_reason"].startswith("The time limit was reached") and len(found["features"]) == 7
+    # There was no time to weigh them, and a column of ones would say that they weigh the same.
+    assert [feature["weight"] for feature in found["features"]] == [None] * 7
+    stopped = call(capfd, "select", tmp_path / "noise.csv", "-t", "y", "-k", 7, "--time-limit", 0.05)
+    assert "weights not fitted: the search was stopped" in stopped.out and "1.000" not in stopped.out
 
 
 def test_control_c_gives_the_best_so_far(tmp_path):

@@ -9,14 +9,19 @@ from types import SimpleNamespace
 import jsonschema
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from l1lsmi import L1HSIC, L1LSMI, FeatureSelector
 from l1lsmi.baselines import MRMR, LassoK
 from l1lsmi.evaluation import compare_selectors, svm_error
+from l1lsmi.explain import ScoreBySize
 from l1lsmi.measures import HSIC, Pearson
 from l1lsmi.report import collect, render, schema, write_report
+from l1lsmi.report.mentions import Mentions
 from l1lsmi.report.names import shown
+from l1lsmi.report.numbers import sig
 from l1lsmi.report.page import SCRIPTS, STYLES, _asset, _hash
+from l1lsmi.report.parts import sizes_part
 from l1lsmi.strategies import Backward, Forward, Ranking
 
 WHEN = datetime(2024, 2, 29, 12, 0, 0, tzinfo=UTC)
@@ -179,6 +184,51 @@ def test_every_kind_of_method(name):
     assert ('id="path"' in page) == (kind is not None)
     assert 'id="held-out"' not in page
     assert ('id="interactions"' in page) == (selector.n_features_to_select > 1)
+
+
+def test_the_estimate_and_the_score_have_names_of_their_own(report, page):
+    selector = fitted()[0]
+    assert report["chosen"]["estimate"] == pytest.approx(selector.smi_, rel=1e-5)
+    text = " ".join(" ".join(Reader(page).words).split())
+    estimate, score = sig(report["chosen"]["estimate"]), sig(report["chosen"]["score"])
+    assert f"The SMI estimate of the search, {estimate}," in text
+    assert f"the score of the set, {score}," in text and "score of the set on rows left out" in text
+    X, y = data()
+    other = quick(MRMR(3).fit(X, y), X, y)
+    assert other["chosen"]["estimate"] is None and "SMI estimate" not in render(other)
+
+
+def test_weights_that_were_never_fitted_are_not_shown():
+    X, y = data()
+    with pytest.warns(ConvergenceWarning, match="time limit"):
+        selector = L1LSMI(3, random_state=0, time_limit=1e-9).fit(X, y)
+    assert set(selector.weights_[selector.support_]) == {1.0}
+    report = checked(quick(selector, X, y))
+    assert not report["chosen"]["has_weights"] and report["chosen"]["weights_missing"]
+    assert "the search was stopped before they were fitted" in render(report)
+
+
+def test_the_first_lines_say_where_fewer_features_score_higher(report):
+    sizes = report["sizes"]
+    sets = [{**s, "score": {1: 0.2, 2: 0.3}.get(s["size"], 0.25)} for s in sizes["sets"]]
+    better = {**report, "sizes": {**sizes, "sets": sets, "better": 2, "knee": 1}}
+    text = " ".join(" ".join(Reader(render(checked(better))).words).split())
+    assert "2 of them score higher than all 3" in text and "ask for 2." in text
+    assert "further features add little" not in text.split("The features")[0]
+    command = {**better, "reproduce": {**report["reproduce"], "command": "l1lsmi select a.csv"}}
+    assert "try <code>-k 2</code>." in render(command)
+    level = render({**better, "sizes": {**better["sizes"], "better": None}})
+    assert "Most of what can be said is said by one of them" in level
+
+
+@pytest.mark.parametrize(
+    ("scores", "better"),
+    [([0.1, 0.3, 0.2, 0.4], 2), ([0.1, 0.205, 0.2, 0.4], None), ([0.1, 0.2, 0.3, 0.4], None)],
+)
+def test_a_smaller_set_is_better_where_it_clearly_scores_higher(scores, better):
+    sets = tuple(np.arange(size) for size in (1, 2, 3, 4))
+    curve = ScoreBySize(np.array([1, 2, 3, 4]), sets, np.array(scores), 1, 3, 50, 50)
+    assert sizes_part(curve, Mentions(list("abcd"), np.arange(3), None))["better"] == better
 
 
 def test_regression_says_how_far_off():

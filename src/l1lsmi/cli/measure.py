@@ -45,8 +45,8 @@ def measure(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     """Measure how much every column of FILE says about the target by itself, the most telling first.
 
     SMI (squared-loss mutual information), HSIC and MI (mutual information) see any dependence, PEARSON
-    straight lines only. A column that says nothing alone may still matter together with others: see l1lsmi
-    select.
+    straight lines only. SMI and MI are scores on rows left out, as in a report. A column that says nothing
+    alone may still matter together with others: see l1lsmi select.
 
     \b
     Example:

@@ -23,6 +23,9 @@ from l1lsmi.whole_file import write_whole
 
 __all__ = ["select"]
 
+#: How a score is called where it is printed; the report's scores are of rows left out.
+SCORE_WORDS = {"smi": "SMI estimate", "hsic": "HSIC estimate", "score": "score"}
+
 
 @click.command(short_help="Select the columns that say most about a target.")
 @data_options
@@ -131,11 +134,7 @@ def summary(result: dict[str, Any]) -> str:
     """A selection for people."""
     features = result["features"]
     score = result["score"]
-    words = (
-        f", {score['name'].upper() if score['name'] != 'score' else 'score'} {score['value']:.3f}"
-        if score
-        else ""
-    )
+    words = f", {SCORE_WORDS[score['name']]} {score['value']:.3f}" if score else ""
     lines = [
         f"\nselected {len(features)} of {count(result['features_considered'], 'feature')} "
         f"by {result['method']} in {result['seconds']['select']:.2f} s{words}\n"
@@ -145,6 +144,8 @@ def summary(result: dict[str, Any]) -> str:
     else:
         rows = [(f["name"], f"{f['weight']:.3f}") for f in features]
         lines.append(text_table(("feature", "weight"), rows))
+    if features[0]["weight"] is None and score and score["name"] != "score":
+        lines.append("\n  weights not fitted: the search was stopped")
     lines.append("")
     useful = result["n_useful_features"]
     if useful is not None and useful < len(features):

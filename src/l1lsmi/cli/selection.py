@@ -12,6 +12,7 @@ import numpy as np
 from l1lsmi import __version__
 from l1lsmi.cli.options import Data
 from l1lsmi.cli.text import printable
+from l1lsmi.explain._study import fitted_weights
 from l1lsmi.files import FileProblem
 
 __all__ = ["document", "load_selection", "order"]
@@ -63,7 +64,7 @@ def document(
     notes : list of str
     """
     prepared, table = data.prepared, data.table
-    weights = getattr(selector, "weights_", None)
+    weights = fitted_weights(selector)
     features = [
         {
             "name": prepared.feature_names[j],

@@ -10,6 +10,7 @@ import numpy as np
 
 from l1lsmi.arrays import HostArray, to_numpy
 from l1lsmi.explain import Explanation, explain_selection
+from l1lsmi.explain._study import fitted_weights
 from l1lsmi.numerics.target import Target
 from l1lsmi.report.judged import comparison_part, errors_in, held_out_errors
 from l1lsmi.report.mentions import Mentions
@@ -119,9 +120,8 @@ def collect(
     explained = explain_selection(
         selector, X, y, max_rows=max_rows, random_state=random_state, feature_names=in_sentences
     )
-    weights = getattr(selector, "weights_", None)
     selected = np.flatnonzero(selector.get_support())
-    mentions = Mentions(names, selected, None if weights is None else np.asarray(weights))
+    mentions = Mentions(names, selected, fitted_weights(selector))
     if held_out is True:
         rules = {"n_splits": n_splits, "max_rows": held_out_rows, "random_state": random_state}
         held_out = held_out_errors(selector, X, y, task=task, **rules)

@@ -22,6 +22,8 @@ __all__ = [
     "sizes_part",
 ]
 
+#: A score that is higher by less than this share is as good as the same.
+CLEARLY = 0.05
 #: Rows of a table at most.
 MOST_CHOSEN = 100
 MOST_IN_SET = 60
@@ -49,12 +51,15 @@ def chosen_part(selector: Any, contributions: Contributions, mentions: Mentions)
         for j in mentions.selected[:MOST_CHOSEN]
     ]
     n_useful = getattr(selector, "n_useful_features_", None)
+    has_weights = weights is not None
     return {
         "n_selected": len(mentions.selected),
         "score": number(contributions.score),
         "n_useful": None if n_useful is None else int(n_useful),
         "stop_reason": getattr(selector, "stop_reason_", None),
-        "has_weights": weights is not None,
+        "estimate": number(getattr(selector, "smi_", None)),
+        "has_weights": has_weights,
+        "weights_missing": not has_weights and hasattr(selector, "weights_"),
         "rows": rows,
         "n_left_out": len(mentions.selected) - len(rows),
         "n_rows": contributions.n_rows,
@@ -67,7 +72,22 @@ def sizes_part(curve: ScoreBySize, mentions: Mentions) -> dict[str, Any]:
     for size, columns, score in zip(curve.sizes, curve.sets, curve.scores, strict=True):
         ids, n_left_out = mentions.some(columns, MOST_IN_SET)
         sets.append({"size": int(size), "score": number(score), "ids": ids, "n_left_out": n_left_out})
-    return {"sets": sets, "knee": int(curve.knee), "asked": int(curve.n_selected), "n_rows": curve.n_rows}
+    return {
+        "sets": sets,
+        "knee": int(curve.knee),
+        "better": _better(curve),
+        "asked": int(curve.n_selected),
+        "n_rows": curve.n_rows,
+    }
+
+
+def _better(curve: ScoreBySize) -> int | None:
+    """The size of the best set that is smaller than the selected one, where it clearly scores higher."""
+    own = float(curve.scores[curve.sizes == curve.n_selected][0])
+    smaller = curve.sizes < curve.n_selected
+    if not smaller.any() or curve.scores[smaller].max() <= (1 + CLEARLY) * own:
+        return None
+    return int(curve.sizes[smaller][np.argmax(curve.scores[smaller])])
 
 
 def redundancy_part(found: Redundancy, mentions: Mentions) -> dict[str, Any]:
