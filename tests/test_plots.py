@@ -1,5 +1,6 @@
 """What the pictures show."""
 
+import re
 import sys
 
 import matplotlib
@@ -15,6 +16,7 @@ from l1lsmi import L1HSIC, L1LSMI, FeatureSelector, explain
 from l1lsmi.baselines import MRMR, QPFS
 from l1lsmi.measures import HSIC, Pearson
 from l1lsmi.plots import COLOURS, PALE, plot_interactions, plot_path, plot_score_by_k, plot_weights
+from l1lsmi.report.page import STYLES, _asset
 from l1lsmi.strategies import Backward, Exhaustive, Forward, Ranking
 
 
@@ -164,6 +166,10 @@ def test_scores_by_size_of_data():
     assert sorted(texts(ax)) == ["knee: 2", "selected: 3"]
     rings = {line.get_xdata()[0]: line.get_ydata()[0] for line in ax.lines[1:]}
     assert rings == {2: curve.scores[1], 3: curve.scores[2]}
+    ax.figure.canvas.draw()
+    names = [text.get_window_extent() for text in ax.texts]
+    assert all(name.y0 >= ax.get_window_extent().y1 for name in names)  # where no line is
+    assert not names[0].overlaps(names[1])
     assert texts(plot_score_by_k(fitted(2, n=200), X, y)) == ["selected: 2 (knee)"]
 
 
@@ -196,6 +202,16 @@ def test_interactions_are_a_symmetric_picture():
     assert low == -high == -np.abs(found.matrix).max()  # 0 is in the middle of the colours
     assert [label.get_text() for label in ax.get_yticklabels()] == list(found.names)
     assert len(ax.texts) == 6 and f"{found.matrix.max():.2f}" in texts(ax)
+
+
+def test_colours_of_pairs_are_those_of_the_report():
+    X, y = data()
+    image = plot_interactions(fitted(3), X, y).images[0]
+    styles = "".join(_asset(name) for name in STYLES)
+    up, down = (re.search(rf"--{name}: (#\w+);", styles)[1] for name in ("accent", "other"))
+    assert ".cell.up { fill: var(--accent); }" in styles and ".cell.down { fill: var(--other); }" in styles
+    low, high = image.get_clim()
+    assert [matplotlib.colors.to_hex(image.to_rgba(value)) for value in (high, low)] == [up, down]
 
 
 class Heavy(BaseEstimator):

@@ -20,6 +20,8 @@ __all__ = ["plot_interactions", "plot_path", "plot_score_by_k", "plot_weights"]
 # which is too pale for a line.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 GREY, PALE = "#666666", "#C8C8C8"
+# What pairs say beyond their sum is blue and what they overlap in is orange, as in a report.
+OVERLAP, NEITHER, BEYOND = "#B4500F", "#FCFCFA", "#0A6A8A"
 #: Lines with a name, lines without one, bars.
 MOST_NAMED, MOST_PALE, MOST_BARS = 12, 18, 30
 #: Matrices of at most so many features have their numbers written in.
@@ -170,9 +172,11 @@ def plot_score_by_k(selector: Any, X: Any = None, y: Any = None, ax: Any = None)
     ax.plot(sizes, scores, color=COLOURS[0], marker="o", markersize=4, linewidth=1.8)
     marks = {} if knee is None else {knee: f"knee: {knee}"}
     marks[int(selected.size)] = f"selected: {selected.size}" + (" (knee)" if knee == selected.size else "")
-    for size, name in marks.items():
-        if size in sizes:
-            _mark(ax, size, float(scores[np.flatnonzero(sizes == size)[0]]), name, below=size == knee)
+    marks = {size: name for size, name in sorted(marks.items()) if size in sizes}
+    # Names lean away from each other, so that those of neighbouring sizes do not overlap.
+    sides = ("center",) if len(marks) == 1 else ("right", "left")
+    for (size, name), side in zip(marks.items(), sides, strict=True):
+        _mark(ax, size, float(scores[np.flatnonzero(sizes == size)[0]]), name, side)
     if sizes.max() > 50 * max(1, sizes.min()):
         ax.set_xscale("log")
     _whole_numbers(ax, sizes)
@@ -183,7 +187,7 @@ def plot_score_by_k(selector: Any, X: Any = None, y: Any = None, ax: Any = None)
 
 
 def plot_interactions(selector: Any, X: Any, y: Any, ax: Any = None) -> Any:
-    """Draw which pairs of selected features say more, or less, together than one by one.
+    """Draw which pairs of selected features say more (blue), or less (orange), together than one by one.
 
     Parameters
     ----------
@@ -217,7 +221,10 @@ def plot_interactions(selector: Any, X: Any, y: Any, ax: Any = None) -> Any:
     f = found.columns.size
     shown = np.ma.array(found.matrix, mask=np.eye(f, dtype=bool))
     most = max(float(np.abs(found.matrix).max(initial=0.0)), 0.01)
-    image = ax.imshow(shown, cmap="PuOr_r", vmin=-most, vmax=most)
+    from matplotlib.colors import LinearSegmentedColormap
+
+    colours = LinearSegmentedColormap.from_list("together", [OVERLAP, NEITHER, BEYOND])
+    image = ax.imshow(shown, cmap=colours, vmin=-most, vmax=most)
     names = [_short(name) for name in found.names]
     ax.set_xticks(np.arange(f), names, rotation=45, ha="right", rotation_mode="anchor")
     ax.set_yticks(np.arange(f), names)
@@ -333,19 +340,12 @@ def _best_by_size(selector: Any) -> tuple[HostArray, HostArray]:
     return sizes, np.array([best[size] for size in sizes.tolist()])
 
 
-def _mark(ax: Any, size: int, score: float, name: str, below: bool) -> None:
-    """A ring and a name: under a knee, where the line never is, or above."""
+def _mark(ax: Any, size: int, score: float, name: str, side: str) -> None:
+    """A ring, a rule through it and a name on top of the axes, where no line is."""
     ax.plot([size], [score], marker="o", markersize=9, color=COLOURS[1], fillstyle="none", linestyle="none")
-    ax.annotate(
-        name,
-        (size, score),
-        xytext=(7, -7) if below else (0, 9),
-        textcoords="offset points",
-        ha="left" if below else "center",
-        va="top" if below else "bottom",
-        color=COLOURS[1],
-        fontsize="small",
-    )
+    across = ax.get_xaxis_transform()
+    ax.vlines(size, 0, 1, transform=across, color=COLOURS[1], linewidth=0.8, linestyle="--", zorder=0.5)
+    ax.text(size, 1.01, name, transform=across, ha=side, va="bottom", color=COLOURS[1], fontsize="small")
 
 
 def _name_ends(ax: Any, ends: list[tuple[float, str, str]]) -> None:
