@@ -43,7 +43,7 @@ def test_features_and_what_became_of_columns():
         "size": "number",
         "sex": "1 indicator",
         "colour": "4 indicators",
-        "day": "date",
+        "day": "number of days",
         "flag": "yes/no",
         "still": "left out: constant",
         "none": "left out: empty",
@@ -89,6 +89,26 @@ def test_drop_and_only():
         prepare(table, "y", only=["still"])
 
 
+@pytest.mark.parametrize("start", [0, 1, -3, 1000])
+def test_numbers_of_rows_are_no_feature_unless_asked_for(start):
+    def table(numbers):
+        rows = "\n".join(f"{n},{i * i % 7},{i * i % 5},{i // 15}" for i, n in enumerate(numbers))
+        return text("row,a,b,y\n" + rows)
+
+    counted = table(range(start, start + 30))
+    prepared = prepare(counted, "y")
+    assert prepared.feature_names == ("a", "b")
+    assert prepared.columns[0].used_as == "left out: numbers the rows"
+    assert prepared.notes == (
+        "Left out 1 column (numbers the rows): 'row'; to use it, name it in only beside the others.",
+    )
+    assert prepare(counted, "y", only=["row", "a"]).feature_names == ("row", "a")
+    # A column that skips a row, has halves, or goes on for a few rows only, is a feature.
+    others = ([*range(29), 30], [i / 2 for i in range(30)], range(9), range(30, 0, -1))
+    for numbers in others:
+        assert prepare(table(numbers), "y" if len(numbers) > 15 else "b").feature_names[0] == "row"
+
+
 @pytest.mark.parametrize(
     ("values", "task", "y"),
     [
@@ -113,7 +133,7 @@ def test_the_task_is_the_one_that_selectors_tell(n):
     from l1lsmi.validation import check_target
 
     y = np.arange(60) % n
-    table = text("a,y\n" + "\n".join(f"{i},{value}" for i, value in enumerate(y)))
+    table = text("a,y\n" + "\n".join(f"{i * i},{value}" for i, value in enumerate(y)))
     prepared = prepare(table, "y")
     assert (prepared.task == "classification") == check_target(y.astype(float), "auto").is_classification
     assert (prepared.task == "classification") == (n == 20)

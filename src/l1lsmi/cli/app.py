@@ -17,7 +17,7 @@ from l1lsmi.cli.compare import compare
 from l1lsmi.cli.measure import measure
 from l1lsmi.cli.schema import schema
 from l1lsmi.cli.select import select
-from l1lsmi.cli.text import one_line
+from l1lsmi.cli.text import one_line, typed
 from l1lsmi.files import FileProblem
 
 __all__ = ["app", "run"]
@@ -81,6 +81,8 @@ def _sentence(error: BaseException) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{one_line(error.filename)} cannot be used: {error.strerror}."
     words = " ".join(str(error).split())
+    if isinstance(error, FileProblem):
+        words = typed(words)
     return words or f"{type(error).__name__} without a word: run with --debug to see where it came from."
 
 

@@ -6,12 +6,12 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import click
 
-from l1lsmi.cli.text import count, one_line, printable
+from l1lsmi.cli.text import count, one_line, printable, typed
 from l1lsmi.cli.waiting import waiting
 from l1lsmi.files import DataTable, Prepared, prepare, read_table
 
@@ -155,6 +155,7 @@ def load_data(file: str, quiet: bool, options: dict[str, Any]) -> Data:
         drop=options["drop"],
         only=options["only"],
     )
+    prepared = replace(prepared, notes=tuple(typed(note) for note in prepared.notes))
     data = Data(table, prepared, time.perf_counter() - started, [*table.notes, *prepared.notes])
     say(describe(data), quiet)
     for note in data.notes:
@@ -163,7 +164,10 @@ def load_data(file: str, quiet: bool, options: dict[str, Any]) -> Data:
 
 
 def describe(data: Data) -> str:
-    """What a file holds, in a few lines: rows, kinds of columns, target, and columns left out."""
+    """What a file holds, in a few lines: rows, kinds of columns, target, and columns that were encoded.
+
+    Columns that were left out are named in the notes.
+    """
     table, prepared = data.table, data.prepared
     kinds = Counter(column.kind for column in table.columns)
     kind_words = ", ".join(_count_kind(number, kind) for kind, number in kinds.most_common())
@@ -177,13 +181,11 @@ def describe(data: Data) -> str:
         for use in prepared.columns
         if use.kind not in ("number", "yes/no") and use.used and use.name != prepared.target
     ]
-    left_out = [use for use in prepared.columns if not use.used]
-    for uses in (encoded, left_out):
-        lines += [
-            f"  {printable(use.name, 40)} ({use.kind}): {one_line(use.used_as)}" for use in uses[:LISTED]
-        ]
-        if len(uses) > LISTED:
-            lines.append(f"  ... and {len(uses) - LISTED:,} more like these")
+    lines += [
+        f"  {printable(use.name, 40)} ({use.kind}): {one_line(use.used_as)}" for use in encoded[:LISTED]
+    ]
+    if len(encoded) > LISTED:
+        lines.append(f"  ... and {len(encoded) - LISTED:,} more like these")
     return "\n".join(lines)
 
 

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import unicodedata
 from collections.abc import Sequence
 
-__all__ = ["count", "one_line", "printable", "text_table"]
+__all__ = ["count", "one_line", "printable", "text_table", "typed"]
 
 #: Categories of Unicode that a terminal acts on, or that turn the direction of what follows.
 UNSAFE = ("Cc", "Cf", "Cs", "Zl", "Zp")
+#: How `l1lsmi.files` speaks of arguments that are options here.
+ARGUMENT = re.compile(r'\b(task|missing)="(\w+)"')
+OPTIONS = {
+    " in only beside the others": " with --only beside the others",
+    "pass another delimiter": "give another --delimiter",
+    "pass the name of one as sheet": "give the name of one with --sheet",
+    "pass one as array": "name one with --array",
+}
 
 
 def printable(text: str, width: int | None = None) -> str:
@@ -35,6 +44,21 @@ def _spelled(character: str) -> str:
 def one_line(text: str) -> str:
     """Text on one line, safe to print."""
     return printable(" ".join(str(text).split()))
+
+
+def typed(text: str) -> str:
+    """A sentence about arguments of a function as one about options to type.
+
+    Examples
+    --------
+    >>> from l1lsmi.cli.text import typed
+    >>> typed('use task="classification" if they are classes.')
+    'use --task classification if they are classes.'
+    """
+    text = ARGUMENT.sub(r"--\1 \2", text)
+    for argument, option in OPTIONS.items():
+        text = text.replace(argument, option)
+    return text
 
 
 def count(number: int, what: str) -> str:

@@ -79,7 +79,7 @@ def _numbers(columns: list[Column], rows: Values, uses: dict[str, str], notes: l
     features = []
     for place, column in enumerate(numeric):
         if varying[place]:
-            uses[column.name] = column.kind
+            uses[column.name] = "number of days" if column.kind == "date" else column.kind
             features.append(Feature(column.name, [column.name], matrix[place : place + 1]))
         else:
             uses[column.name] = CONSTANT_NOW

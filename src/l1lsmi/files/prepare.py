@@ -17,6 +17,9 @@ from l1lsmi.files.words import MOST_LEVELS
 __all__ = ["ColumnUse", "Prepared", "prepare"]
 
 MISSING_VALUES = ("impute", "drop", "error")
+NUMBERS_ROWS = "numbers the rows"
+#: Fewer values than this may happen to count up by one.
+FEWEST_NUMBERED = 10
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,8 @@ class ColumnUse:
     n_missing : int
         In the whole table.
     used_as : str
-        "target", "number", "date", "yes/no", "1 indicator", "3 indicators", or "left out: " and why.
+        "target", "number", "number of days", "yes/no", "1 indicator", "3 indicators", or "left out: " and
+        why.
 
     Examples
     --------
@@ -111,7 +115,8 @@ def prepare(
     Numbers, dates (as days) and yes/no are a feature each. A category of two levels is one indicator, named
     ``sex = male`` for the level that comes last in the alphabet; one of more levels has an indicator for
     each. Left out are columns that are empty or constant, words with more than ``max_levels`` levels, words
-    of which none comes twice, and row names. Rows without a target are left out.
+    of which none comes twice, row names, and whole numbers that number the rows in the order of the file, of
+    10 rows or more. Rows without a target are left out.
 
     Parameters
     ----------
@@ -126,7 +131,7 @@ def prepare(
     drop : sequence of str
         Columns that are not to be features.
     only : sequence of str
-        If there are any, only these columns become features.
+        If there are any, only these columns become features, row names and numbers of rows too.
     max_levels : int
         Words with more levels are left out.
 
@@ -170,7 +175,7 @@ def prepare(
             f"Left out {counted(table.n_rows - len(rows), 'row')} without a value of the target "
             f"{shown(target)}.",
         )
-    usable = _usable(candidates, max_levels, uses)
+    usable = _usable(candidates, max_levels, set(only), uses)
     kept = _without_missing(usable, rows, missing, table, notes)
     y, rows = y[np.isin(rows, kept)], kept
     features = encode(usable, rows, uses, notes)
@@ -224,7 +229,9 @@ def _candidates(
     return [column for column in table.columns if column.name not in uses], uses
 
 
-def _usable(candidates: list[Column], max_levels: int, uses: dict[str, str]) -> list[Column]:
+def _usable(
+    candidates: list[Column], max_levels: int, wanted: set[str], uses: dict[str, str]
+) -> list[Column]:
     """Columns that can be told to be features before rows are left out."""
     usable = []
     for column in candidates:
@@ -232,9 +239,19 @@ def _usable(candidates: list[Column], max_levels: int, uses: dict[str, str]) -> 
             uses[column.name] = f"left out: {column.kind}"
         elif not column.numeric and (why := _why_not(column, max_levels)):
             uses[column.name] = f"left out: {why}"
+        elif column.name not in wanted and _numbers_the_rows(column):
+            uses[column.name] = f"left out: {NUMBERS_ROWS}"
         else:
             usable.append(column)
     return usable
+
+
+def _numbers_the_rows(column: Column) -> bool:
+    """Whether values are start, start + 1, ...: where rows are sorted by the target, they give it away."""
+    values = column.values
+    if column.kind != "number" or column.n_missing or len(values) < FEWEST_NUMBERED:
+        return False
+    return float(values[0]).is_integer() and bool((np.diff(values) == 1).all())
 
 
 def _why_not(column: Column, max_levels: int) -> str:
@@ -258,13 +275,13 @@ def _without_missing(
         first = next(column for column in holes if column.missing[rows].any())
         raise FileProblem(
             f"{where(table.source)} has missing values in {counted(int(gone[rows].sum()), 'row')}, first in "
-            f"column {shown(first.name)}: mend them, or let missing be impute or drop."
+            f'column {shown(first.name)}: mend them, or use missing="impute" or missing="drop".'
         )
     kept = rows[~gone[rows]]
     if len(kept) < 2:
         raise FileProblem(
             f"{where(table.source)} has {counted(len(kept), 'row')} without missing values, and at least 2 "
-            "are needed: let missing be impute, or drop the columns that have most."
+            'are needed: use missing="impute", or drop the columns that have most.'
         )
     if len(kept) < len(rows):
         notes.append(f"Left out {counted(len(rows) - len(kept), 'row')} with missing values.")
@@ -286,10 +303,12 @@ def _left_out_notes(uses: dict[str, str]) -> list[str]:
         if use.startswith("left out") and use != "left out: not asked for":
             why = use.removeprefix("left out: ")
             reasons.setdefault("text with many levels" if why.startswith("text") else why, []).append(name)
-    return [
-        f"Left out {counted(len(names), 'column')} ({why}): {listed(names)}."
-        for why, names in reasons.items()
-    ]
+    notes = []
+    for why, names in reasons.items():
+        them = "it" if len(names) == 1 else "them"
+        hint = f"; to use {them}, name {them} in only beside the others" if why == NUMBERS_ROWS else ""
+        notes.append(f"Left out {counted(len(names), 'column')} ({why}): {listed(names)}{hint}.")
+    return notes
 
 
 def _matrix(features: list[Feature], n_rows: int, source: str) -> Values:

@@ -51,7 +51,7 @@ def read_target(column: Column, task: str, notes: list[str]) -> tuple[Values, st
         example = column.words[0] if values.dtype.kind == "f" else values[0]
         raise FileProblem(
             f"The target {shown(column.name)} has words such as {shown(example)}, which are no quantity: "
-            "use task classification, or choose another column."
+            'use task="classification", or choose another column.'
         )
     labels = np.array(column.words)[values.astype(int)] if values.dtype.kind == "f" else values.astype(str)
     if len(labels) > 2 and np.unique(labels).size == len(labels):
@@ -70,14 +70,14 @@ def _from_numbers(column: Column, values: Values, task: str, notes: list[str]) -
         if is_whole and task == "regression" and column.kind != "date":
             notes.append(
                 f"The target {shown(column.name)} has {levels.size} different whole numbers and is taken "
-                "for a quantity: use task classification if they are classes."
+                'for a quantity: use task="classification" if they are classes.'
             )
     if task == "regression":
         return values, task
     if not is_whole:
         raise FileProblem(
-            f"The target {shown(column.name)} has numbers with fractions, which are no classes: use task "
-            "regression."
+            f"The target {shown(column.name)} has numbers with fractions, which are no classes: use "
+            'task="regression".'
         )
     return _labels(values, levels), task
 
