@@ -21,6 +21,7 @@ from l1lsmi.cli.app import run
 from l1lsmi.cli.schema import DOCUMENTS, schema_text
 from l1lsmi.datasets import make_xor
 from l1lsmi.evaluation import compare_selectors
+from l1lsmi.measures import SquaredMutualInformation
 
 
 @pytest.fixture
@@ -69,8 +70,65 @@ def test_select_for_people(capfd, xor):
     assert "selected 2 of 10 features by l1-lsmi in" in result.out and ", SMI estimate 0." in result.out
     assert "x0" in result.out and "x1" in result.out and "x2" not in result.out
     assert "200 rows, 11 columns (10 yes/no, 1 category)" in result.err  # what was read is a remark
-    quiet = call(capfd, "select", xor.path, "-t", "label", "-k", "2", "--quiet")
-    assert quiet.err == ""
+
+
+def test_quiet_prints_the_selection_and_nothing_else(capfd, xor):
+    written = ["--save", xor.folder / "s.json", "--output", xor.folder / "o.csv"]
+    args = ["select", xor.path, "-t", "label", "-k", 2, *written, "--report", xor.folder / "r.html"]
+    said, quiet = call(capfd, *args), call(capfd, *args, "--quiet")
+    assert "selection: " in said.err and "report: " in said.err
+    assert "selected columns of all 200 rows, values as in the file: " in said.err
+    assert quiet.err == "" and "s.json" not in said.out + quiet.out and "o.csv" not in said.out + quiet.out
+    assert sorted(os.listdir(xor.folder)) == ["o.csv", "r.html", "s.json", "xor.csv"]
+
+
+def test_what_is_left_out_is_said_once(capfd, xor):
+    days = pd.date_range("2020-01-01", periods=200).strftime("%Y-%m-%d")
+    frame = xor.frame.assign(patient=[f"P{i}" for i in range(200)], sample=range(200), day=days)
+    frame.to_csv(xor.path, index=False)
+    result = call(capfd, "select", xor.path, "-t", "label", "-k", 2, "-m", "pearson")
+    assert result.err.count("patient") == 1 and "day (date): number of days" in result.err
+    assert "'sample'; to use it, name it with --only beside the others." in result.err
+    for only, used in (([], False), (["--only", "sample", "--only", "x0"], True)):
+        found = called_json(capfd, "select", "select", xor.path, "-t", "label", "-k", 2, *only)
+        assert ("sample" in {feature["name"] for feature in found["features"]}) == used
+
+
+OPTIONS_TO_TYPE = {
+    "a task": ("a,y\n1,u\n2,v\n3,u\n", ["--task", "regression"], "use --task classification"),
+    "fractions": ("a,y\n1,1.5\n2,2\n3,1\n", ["--task", "classification"], "use --task regression"),
+    "gaps": (
+        "a,y\n1,u\n,v\n3,u\n",
+        ["--missing", "error"],
+        "use --missing impute or --missing drop",
+    ),
+    "a delimiter": ("a;b\n1;2\n", ["--delimiter", ","], "give another --delimiter"),
+}
+
+
+@pytest.mark.parametrize("case", OPTIONS_TO_TYPE)
+def test_messages_name_the_option_to_type(capfd, tmp_path, case):
+    content, options, words = OPTIONS_TO_TYPE[case]
+    (tmp_path / "d.csv").write_text(content)
+    result = call(capfd, "select", tmp_path / "d.csv", "-t", "y", *options)
+    assert result.code == 1 and words in result.err
+
+
+def test_sheets_and_arrays_are_asked_for_by_option(capfd, tmp_path):
+    with pd.ExcelWriter(tmp_path / "d.xlsx") as book:
+        for name in ("one", "two"):
+            pd.DataFrame({"a": [1, 2, 3], "y": [0, 1, 0]}).to_excel(book, sheet_name=name, index=False)
+    np.savez(tmp_path / "d.npz", A=np.eye(3), B=np.eye(4), y=np.arange(3))
+    for file, words in (("d.xlsx", "give the name of one with --sheet"), ("d.npz", "name one with --array")):
+        result = call(capfd, "select", tmp_path / file, "-t", "y")
+        assert result.code == 1 and words in result.err
+
+
+def test_notes_name_the_option_to_type(capfd, tmp_path):
+    rng = np.random.default_rng(0)
+    pd.DataFrame({"a": rng.normal(size=60), "y": rng.permutation(60)}).to_csv(tmp_path / "d.csv", index=False)
+    result = call(capfd, "measure", tmp_path / "d.csv", "-t", "y", "--measures", "pearson")
+    assert "use --task classification if they are classes" in result.err
 
 
 def test_saved_selection_is_what_json_prints(capfd, xor):
@@ -222,6 +280,25 @@ def test_measure_sorts_columns_by_what_they_say(capfd, tmp_path):
     assert scores["line"] == pytest.approx(abs(np.corrcoef(frame["line"], frame["y"])[0, 1]))
     text = call(capfd, "measure", tmp_path / "d.csv", "-t", "y", "--top", 1)
     assert "square" in text.out and "and 2 more" in text.out
+
+
+def test_measure_looks_at_the_clock_after_every_column(capfd, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(500, 20)), columns=[f"c{j}" for j in range(20)])
+    frame["y"] = rng.normal(size=500)
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    args = ["measure", tmp_path / "d.csv", "-t", "y", "--measures", "smi"]
+    cut = called_json(capfd, "measure", *args, "--time-limit", 1e-6)
+    assert cut["features_measured"] == 1 and cut["stop_reason"] == "The time limit was reached."
+    text = call(capfd, *args, "-q", "--time-limit", 1e-6)
+    assert "The time limit was reached. 1 of 20 features were measured." in text.out and text.err == ""
+    whole = called_json(capfd, "measure", *args)
+    own = SquaredMutualInformation(task="regression", random_state=0)
+    scores = own.score_each(frame.drop(columns="y").to_numpy(), frame["y"].to_numpy())
+    # In blocks of whatever size the scores are those of all columns at once.
+    assert {f["name"]: f["scores"]["smi"] for f in whole["features"]} == pytest.approx(
+        dict(zip(frame.columns[:20], scores, strict=True)), abs=1e-12
+    )
 
 
 # -- compare ----------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from l1lsmi.cli.checks import check_seconds
-from l1lsmi.cli.options import Data, data_options, load_data, output_options, preparing_options, say
+from l1lsmi.cli.options import Data, data_options, load_data, output_options, preparing_options
 from l1lsmi.cli.text import text_table
 from l1lsmi.cli.waiting import is_watched
 from l1lsmi.explain import sample_rows
@@ -19,8 +19,8 @@ from l1lsmi.progress import Progress
 
 __all__ = ["measure"]
 
-#: Columns that are measured between two looks at the clock.
-BLOCK = 16
+#: Seconds between two looks at the clock, where a column takes no longer.
+LOOK_EVERY = 0.1
 MEASURES = ("smi", "hsic", "mi", "pearson")
 
 
@@ -67,8 +67,6 @@ def measure(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
         click.echo(json.dumps(result))
     else:
         click.echo(_summary(result, names))
-        if stop:
-            say(f"{stop} {len(scores)} of {data.shape[1]} columns were measured.")
     return 130 if stop == INTERRUPTED else 0
 
 
@@ -103,12 +101,14 @@ def score_columns(
     limit = options["time_limit"]
     scores: dict[int, dict[str, float]] = {}
     started = time.monotonic()
-    blocks = np.array_split(np.arange(X.shape[1]), -(-X.shape[1] // BLOCK))
+    size = 1  # several at a time are quicker, so there are more as long as they do not take long
     with Progress(X.shape[1], int(is_watched(quiet)), "column", "measuring") as progress:
         try:
-            for block in blocks:
-                if limit is not None and time.monotonic() - started >= limit:
+            while len(scores) < X.shape[1]:
+                begun = time.monotonic()
+                if scores and limit is not None and begun - started >= limit:
                     return scores, OUT_OF_TIME
+                block = np.arange(len(scores), min(len(scores) + size, X.shape[1]))
                 varying = block[np.ptp(X[:, block], axis=0) > 0]
                 found = {name: dict.fromkeys(block.tolist(), 0.0) for name in names}
                 for name, by in measures.items():
@@ -118,6 +118,7 @@ def score_columns(
                         )
                 scores.update({j: {name: found[name][j] for name in names} for j in block.tolist()})
                 progress.advance(steps=block.size)
+                size = 2 * size if time.monotonic() - begun < LOOK_EVERY / 2 else max(1, size // 2)
         except KeyboardInterrupt:
             return scores, INTERRUPTED
     return scores, ""
@@ -165,4 +166,8 @@ def _summary(result: dict[str, Any], names: tuple[str, ...]) -> str:
         if shown < result["features_measured"]
         else ""
     )
-    return f"\n{table}{more}\n\nmeasured on {result['rows_used']:,} rows in {result['seconds']:.1f} s"
+    words = f"\n{table}{more}\n\nmeasured on {result['rows_used']:,} rows in {result['seconds']:.1f} s"
+    if result["stop_reason"] is None:
+        return words
+    measured, considered = result["features_measured"], result["features_considered"]
+    return f"{words}\n{result['stop_reason']} {measured:,} of {considered:,} features were measured."

@@ -12,7 +12,7 @@ import click
 from sklearn.exceptions import ConvergenceWarning
 
 from l1lsmi.cli.checks import check_outputs, check_time_limit, number_of_features
-from l1lsmi.cli.options import Data, data_options, load_data, output_options, preparing_options
+from l1lsmi.cli.options import Data, data_options, load_data, output_options, preparing_options, say
 from l1lsmi.cli.selection import document
 from l1lsmi.cli.text import count, one_line, printable, text_table
 from l1lsmi.cli.waiting import is_watched
@@ -42,14 +42,18 @@ SCORE_WORDS = {"smi": "SMI estimate", "hsic": "HSIC estimate", "score": "score"}
     help="Method: " + ", ".join(METHODS) + ".",
 )
 @click.option(
-    "--time-limit", type=float, metavar="SECONDS", help="Stop the search then, with the best set so far."
+    "--time-limit",
+    type=float,
+    metavar="SECONDS",
+    help="Stop the search then, with the best set so far; a report takes its time after that.",
 )
 @click.option("--report", metavar="PATH", help="Write an HTML report to look at.")
 @click.option("--save", metavar="PATH", help="Write the selection as JSON, for l1lsmi apply.")
 @click.option(
     "--output",
     metavar="PATH",
-    help="Write the selected columns and the target: .csv, .tsv, .parquet, .feather or .xlsx.",
+    help="Write the selected columns and the target, values as in FILE: .csv, .tsv, .parquet, .feather or "
+    ".xlsx.",
 )
 @preparing_options
 @output_options
@@ -74,7 +78,7 @@ def select(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     with aside(method, data, asked) if options["report"] else nullcontext() as held_out:
         selector, seconds, notes = fit(method, data, asked, quiet)
         result = document(selector, data, asked, seconds, notes)
-        _hand_over(result, data, options, as_json)
+        _hand_over(result, data, options, as_json, quiet)
         interrupted = result["stop_reason"] == StopReason.INTERRUPTED
         if held_out is not None and not interrupted:
             from l1lsmi.cli.reporting import write_selection_report
@@ -113,7 +117,9 @@ def fit(method: Any, data: Data, asked: dict[str, Any], quiet: bool) -> tuple[An
     return selector, seconds, list(dict.fromkeys(notes))
 
 
-def _hand_over(result: dict[str, Any], data: Data, options: dict[str, Any], as_json: bool) -> None:
+def _hand_over(
+    result: dict[str, Any], data: Data, options: dict[str, Any], as_json: bool, quiet: bool
+) -> None:
     """Files first: what is printed is then true."""
     if options["save"]:
         text = json.dumps(result, indent=2, ensure_ascii=True) + "\n"
@@ -125,9 +131,14 @@ def _hand_over(result: dict[str, Any], data: Data, options: dict[str, Any], as_j
         click.echo(json.dumps(result, ensure_ascii=True))
         return
     click.echo(summary(result))
-    for name, what in (("save", "selection"), ("output", "selected columns")):
+    written = f"selected columns of {_rows(data.table.n_rows)}, values as in the file"
+    for name, what in (("save", "selection"), ("output", written)):
         if options[name]:
-            click.echo(f"{what}: {printable(options[name])}")
+            say(f"{what}: {printable(options[name])}", quiet)
+
+
+def _rows(number: int) -> str:
+    return "the only row" if number == 1 else f"all {number:,} rows"
 
 
 def summary(result: dict[str, Any]) -> str:
@@ -149,7 +160,8 @@ def summary(result: dict[str, Any]) -> str:
     lines.append("")
     useful = result["n_useful_features"]
     if useful is not None and useful < len(features):
-        lines.append(f"Only {useful} of them earn their place on rows left out: -k {useful} would do.")
+        earn = "earns its place" if useful == 1 else "earn their place"
+        lines.append(f"Only {useful} of them {earn} on rows left out: -k {useful} would do.")
     if result["stop_reason"]:
         lines.append(result["stop_reason"])
     return "\n".join(lines)
