@@ -166,6 +166,39 @@ def test_nothing_is_wider_than_the_window(browser, pages, kind, width):
     assert inside <= window
 
 
+def test_tables_that_scroll_keep_their_names_in_sight(browser, pages):
+    opened(browser, pages["classes"], 360)
+    place = browser.find_element("css selector", "[aria-label='Features left out']")
+    script = (
+        "const [place, by] = arguments; place.scrollLeft = by;"
+        "const cell = place.querySelector('tbody th').getBoundingClientRect();"
+        "return [cell.left - place.getBoundingClientRect().left, place.scrollWidth - place.clientWidth]"
+    )
+    (start, more), (moved, _) = (browser.execute_script(script, place, by) for by in (0, 60))
+    assert more >= 60 and moved == start
+    # The shadow at the edge is part of the background that stays; the paper over it moves along.
+    attachment = browser.execute_script("return getComputedStyle(arguments[0]).backgroundAttachment", place)
+    assert attachment == "local, local, scroll, scroll"
+    hidden = browser.execute_script(
+        "return [...arguments[0].querySelectorAll('td.wide')].filter((cell) =>"
+        " cell.scrollHeight > cell.clientHeight + 1 || getComputedStyle(cell).overflow !== 'visible').length",
+        place,
+    )
+    assert hidden == 0
+
+
+def test_where_a_row_meets_its_own_column_it_says_so(browser, pages):
+    opened(browser, pages["classes"])
+    for picture in ("redundancy", "interactions"):
+        labels = browser.execute_script(
+            f"return [...document.querySelectorAll('[data-picture={picture}] .mark')]"
+            ".map((mark) => mark.getAttribute('aria-label'))"
+        )
+        assert sum("itself" in label for label in labels) == 4 and len(labels) == 16
+        dashes = browser.find_elements("css selector", f"[data-picture={picture}] .own")
+        assert len(dashes) == 5  # and one that the legend explains
+
+
 def test_names_that_mean_harm_are_text(browser, pages):
     opened(browser, pages["hostile"])
     browser.execute_script("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
