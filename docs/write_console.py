@@ -34,7 +34,7 @@ def run_page(text: str) -> str:
 def without_seconds(text: str) -> str:
     """A page without what differs from run to run: seconds."""
     text = re.sub(r"\d+(\.\d+)? s\b", "? s", text)
-    return re.sub(r" +\d+\.\d+(?= +\d+%$)", " ?", text, flags=re.MULTILINE)
+    return re.sub(r" +\d+\.\d+(?= +\d+ of \d+$)", " ?", text, flags=re.MULTILINE)
 
 
 def _run_block(language: str, block: str) -> str:

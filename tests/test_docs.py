@@ -5,6 +5,7 @@ import importlib
 import io
 import re
 import runpy
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,14 @@ def test_commands_print_what_the_page_says():
     run_page, without_seconds = console["run_page"], console["without_seconds"]
     for page in console["PAGES"]:
         assert without_seconds(run_page(page.read_text())) == without_seconds(page.read_text())
+
+
+def test_the_command_line_brings_what_it_reads():
+    extras = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    brought = {re.match(r"[\w-]+", requirement)[0] for requirement in extras["cli"]}
+    assert {"click", "jinja2", "pyarrow", "openpyxl"} <= brought
+    for page in (DOCS / "command_line.md", DOCS.parent / "README.md"):
+        assert "pip install '.[cli,h5ad]'" in page.read_text()
 
 
 def test_every_section_of_the_report_is_explained():
