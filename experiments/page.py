@@ -12,7 +12,7 @@ from experiments import paper_numbers as paper
 from experiments import real_tables as real
 from experiments import tables
 from experiments.markdown import duration, escape
-from experiments.reading import method_info, read, read_record, with_rivals
+from experiments.reading import cells_of, method_info, read, read_record, with_rivals
 from experiments.summary import NINE, OURS, OURS_AS_IN_PAPER, Errors
 
 TEMPLATE = Path(__file__).with_name("page_template.md")
@@ -191,12 +191,23 @@ def _cost(rows: list[dict[str, Any]]) -> str:
     )
 
 
+def _lowest(rows: list[dict[str, Any]]) -> str:
+    """At how many points of the figure the mean error of the default is the lowest."""
+    means: dict[tuple[str, int], dict[str, float]] = {}
+    for (dataset, k, method), cell in cells_of(rows, "dataset", "k", "method").items():
+        if cell.done:
+            means.setdefault((dataset, k), {})[method] = cell.mean
+    ours = [of for of in means.values() if OURS in of]
+    return f"{sum(of[OURS] == min(of.values()) for of in ours)} of {len(ours)}"
+
+
 def _figure(rows: list[dict[str, Any]]) -> dict[str, str]:
     methods = ", ".join(method_info(name).label for name in paper.FIGURE_METHODS)
     image = _image("error_against_k", f"Error against the number of features on 14 datasets: {methods}")
     return {
         "error_against_k_figure": image if rows else tables.missing("figure"),
         "figure_trials": _trials(rows),
+        "figure_lowest": _lowest(rows),
     }
 
 
