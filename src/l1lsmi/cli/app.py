@@ -15,6 +15,7 @@ from l1lsmi import __version__
 from l1lsmi.cli.apply import apply
 from l1lsmi.cli.compare import compare
 from l1lsmi.cli.measure import measure
+from l1lsmi.cli.options import say
 from l1lsmi.cli.schema import schema
 from l1lsmi.cli.select import select
 from l1lsmi.cli.text import one_line, typed
@@ -58,27 +59,48 @@ def run(args: Sequence[str] | None = None) -> int:
     -------
     code : int
     """
-    state: dict[str, Any] = {"debug": False, "json": False}
+    state: dict[str, Any] = {"debug": False, "json": False, "told": False}
     try:
         result = app.main(args, prog_name="l1lsmi", standalone_mode=False, obj=state)
+        if sys.stdout is not None:
+            sys.stdout.flush()  # what cannot be written is to be known here
     except click.ClickException as error:
         return _say(state, "usage", error.format_message(), WRONG_USAGE, _hint(error))
     except (click.Abort, KeyboardInterrupt):
         return _say(state, "interrupted", "Interrupted before there was a result.", INTERRUPTED)
     except BrokenPipeError:  # the reader, such as head, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
+        _give_up_output()
+        return UNUSABLE
     except (FileProblem, ValueError, TypeError, OSError, MemoryError, ModuleNotFoundError) as error:
         if state["debug"]:
             traceback.print_exc()
+        if isinstance(error, OSError) and error.filename is None:
+            # Errors of files say which: this one is of the only stream that is written without a name.
+            _give_up_output()
+            state["told"] = True
         return _say(state, "data", _sentence(error), UNUSABLE)
+    except SystemExit as leaving:  # click answers a broken pipe by itself
+        _give_up_output()
+        return leaving.code if isinstance(leaving.code, int) else UNUSABLE
     return result if isinstance(result, int) else DONE
+
+
+def _give_up_output() -> None:
+    """Let nothing more come to standard output, which the end of the interpreter would try again to fill."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+    except (OSError, ValueError, AttributeError):  # of streams that are not those of the process
+        pass
 
 
 def _sentence(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return "There is not enough memory for this: use fewer rows or columns (--only, --drop)."
-    if isinstance(error, OSError) and error.filename is not None:
+    if isinstance(error, OSError):
+        if error.filename is None:
+            return f"Standard output cannot be written: {error.strerror or error}."
         return f"{one_line(error.filename)} cannot be used: {error.strerror}."
     words = " ".join(str(error).split())
     if isinstance(error, FileProblem):
@@ -93,7 +115,12 @@ def _hint(error: click.ClickException) -> str:
 
 def _say(state: dict[str, Any], kind: str, sentence: str, code: int, hint: str = "") -> int:
     sentence = one_line(sentence)
-    if state["json"]:
-        print(json.dumps({"format": "l1lsmi-error", "version": 1, "kind": kind, "message": sentence}))
-    print(f"Error: {sentence}{' ' + hint if hint else ''}", file=sys.stderr)
+    # Whoever reads JSON gets one document: where the result is out, what failed after it is said beside it.
+    if state["json"] and not state["told"]:
+        document = {"format": "l1lsmi-error", "version": 1, "kind": kind, "message": sentence}
+        try:
+            print(json.dumps(document), flush=True)
+        except OSError:
+            _give_up_output()
+    say(f"Error: {sentence}{' ' + hint if hint else ''}")
     return code

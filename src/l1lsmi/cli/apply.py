@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Any
 
 import click
 
 from l1lsmi.cli.checks import check_outputs
-from l1lsmi.cli.options import output_options, read, reading_options, say
+from l1lsmi.cli.options import output_options, read, reading_options, say, tell
 from l1lsmi.cli.selection import load_selection
 from l1lsmi.cli.text import count, printable
 from l1lsmi.files import csv_text, write_table
@@ -67,6 +66,6 @@ def apply(
         "output": output,
     }
     if as_json:
-        click.echo(json.dumps(result))
+        tell(result)
     elif output is not None:
         say(f"{count(len(names), 'column')} of {count(table.n_rows, 'row')}: {printable(output)}", quiet)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 import warnings
@@ -14,7 +13,7 @@ import numpy as np
 
 from l1lsmi.cli.checks import check_outputs, check_seconds, method_names, number_of_features
 from l1lsmi.cli.interrupt import Interruption
-from l1lsmi.cli.options import Data, data_options, load_data, output_options, preparing_options
+from l1lsmi.cli.options import Data, data_options, load_data, output_options, preparing_options, tell
 from l1lsmi.cli.select import fit
 from l1lsmi.cli.text import one_line, printable, text_table
 from l1lsmi.cli.waiting import is_watched
@@ -103,7 +102,7 @@ def compare(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     comparison, stop_reason = _run(data, rows, names, asked, quiet)
     result = _document(data, rows, comparison, asked, stop_reason, time.perf_counter() - started)
     if as_json:
-        click.echo(json.dumps(result))
+        tell(result)
     else:
         click.echo(_summary(result))
     interrupted = stop_reason == INTERRUPTED

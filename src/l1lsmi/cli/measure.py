@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from typing import Any
 
@@ -10,7 +9,7 @@ import click
 import numpy as np
 
 from l1lsmi.cli.checks import check_seconds
-from l1lsmi.cli.options import Data, data_options, load_data, output_options, preparing_options
+from l1lsmi.cli.options import Data, data_options, load_data, output_options, preparing_options, tell
 from l1lsmi.cli.text import text_table
 from l1lsmi.cli.waiting import is_watched
 from l1lsmi.explain import sample_rows
@@ -64,7 +63,7 @@ def measure(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     scores, stop = score_columns(data, rows, names, options, quiet)
     result = _document(data, rows, names, sort, scores, stop, time.perf_counter() - started, options["top"])
     if as_json:
-        click.echo(json.dumps(result))
+        tell(result)
     else:
         click.echo(_summary(result, names))
     return 130 if stop == INTERRUPTED else 0

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -24,6 +26,7 @@ __all__ = [
     "read",
     "reading_options",
     "say",
+    "tell",
 ]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -126,8 +129,16 @@ def output_options(function: Function) -> Function:
 
 def say(text: str, quiet: bool = False) -> None:
     """Remark on standard error, so that standard output has the result alone."""
-    if not quiet:
-        print(text, file=sys.stderr, flush=True)
+    # Without standard error, print would take standard output; and no remark is worth losing a result.
+    if not quiet and sys.stderr is not None:
+        with suppress(OSError):
+            print(text, file=sys.stderr, flush=True)
+
+
+def tell(result: dict[str, Any]) -> None:
+    """Print the one document that a command prints with --json."""
+    click.echo(json.dumps(result, ensure_ascii=True))
+    click.get_current_context().find_root().obj["told"] = True
 
 
 def read(file: str, quiet: bool, **reading: Any) -> DataTable:

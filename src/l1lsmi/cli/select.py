@@ -12,7 +12,7 @@ import click
 from sklearn.exceptions import ConvergenceWarning
 
 from l1lsmi.cli.checks import check_outputs, check_time_limit, number_of_features
-from l1lsmi.cli.options import Data, data_options, load_data, output_options, preparing_options, say
+from l1lsmi.cli.options import Data, data_options, load_data, output_options, preparing_options, say, tell
 from l1lsmi.cli.selection import document
 from l1lsmi.cli.text import count, one_line, printable, text_table
 from l1lsmi.cli.waiting import is_watched
@@ -128,7 +128,7 @@ def _hand_over(
         names = [*result["columns"], result["target"]]
         write_table(data.table, names, options["output"])
     if as_json:
-        click.echo(json.dumps(result, ensure_ascii=True))
+        tell(result)
         return
     click.echo(summary(result))
     written = f"selected columns of {_rows(data.table.n_rows)}, values as in the file"

@@ -11,7 +11,7 @@ __all__ = ["is_watched", "waiting"]
 
 def is_watched(quiet: bool) -> bool:
     """Whether a person looks at standard error."""
-    return not quiet and sys.stderr.isatty()
+    return not quiet and sys.stderr is not None and sys.stderr.isatty()
 
 
 @contextmanager

@@ -115,7 +115,12 @@ def _bytes(source: str | Path | BinaryIO) -> tuple[bytes, str]:
     if not isinstance(source, (str, Path)):
         return _read_all(source, "the stream"), "the stream"
     if str(source) == "-":
-        return _read_all(sys.stdin.buffer, "standard input"), "standard input"
+        if sys.stdin is None:
+            raise FileProblem("standard input is closed: pass the path of a file instead.")
+        try:
+            return _read_all(sys.stdin.buffer, "standard input"), "standard input"
+        except OSError as error:
+            raise FileProblem(f"standard input cannot be read ({error.strerror or error}).") from None
     name = str(source)
     try:
         with Path(source).open("rb") as stream:

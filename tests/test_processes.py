@@ -1,0 +1,202 @@
+"""What a command does when it is interrupted, ended, or started without a place to write to."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+COMMAND = [sys.executable, "-m", "l1lsmi"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("commands")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "b", "c"])
+    frame["y"] = np.where(frame["a"] > 0, "u", "v")
+    frame.to_csv(place / "few.csv", index=False)
+    noise = pd.DataFrame(rng.normal(size=(1500, 150)), columns=[f"c{j}" for j in range(150)])
+    noise["y"] = rng.normal(size=1500)
+    noise.to_csv(place / "noise.csv", index=False)
+    selection = {"format": "l1lsmi-selection", "version": 1, "columns": ["a", "c"]}
+    (place / "s.json").write_text(json.dumps(selection))
+    return place
+
+
+# -- interruptions ----------------------------------------------------------------------------
+
+
+def began(folder, *args):
+    """A command, in a group of its own, that can be interrupted also where the tests cannot."""
+    return subprocess.Popen(
+        [*COMMAND, *args],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+
+
+def members(session):
+    """Processes of a session: all that a command has started, and what is left of them."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            rest = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(rest[3]) == session and rest[0] != "Z":
+            found.append(int(path.parent.name))
+    return found
+
+
+def loaded(pid, what):
+    """Whether a process has come so far as to load a library."""
+    try:
+        return what in Path(f"/proc/{pid}/maps").read_text()
+    except OSError:
+        return False
+
+
+def wait_for(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+LINUX = pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="looks at processes in /proc")
+
+
+@LINUX
+def test_control_c_while_libraries_are_loaded(folder):
+    process = began(folder, "select", "few.csv", "-t", "y", "--json")
+    wait_for(lambda: loaded(process.pid, "numpy"))
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130 and err == "Error: Interrupted before there was a result.\n"
+    assert json.loads(out)["kind"] == "interrupted"
+
+
+def helper_of(process):
+    """The process that counts errors for a report, as soon as it loads its libraries."""
+
+    def there():
+        others = [pid for pid in members(process.pid) if pid != process.pid and loaded(pid, "numpy")]
+        # Until it runs a program of its own, a process is the double of the one that starts it.
+        return any(b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes() for pid in others)
+
+    wait_for(there)
+
+
+@LINUX
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_no_process_is_left_behind(folder, number):
+    process = began(folder, "select", "noise.csv", "-t", "y", "-q", "--report", "r.html")
+    helper_of(process)
+    if number == signal.SIGINT:
+        os.killpg(process.pid, number)  # as a terminal does
+    else:
+        process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    assert "Traceback" not in err and "leaked" not in err
+    assert process.returncode == (130 if number == signal.SIGINT else -number)
+    wait_for(lambda: not members(process.pid), 20)
+
+
+# -- streams ----------------------------------------------------------------------------------
+
+#: Runs each command in a fork of its own, as loading the libraries takes most of the time of a command.
+DRIVER = """
+import json, os, sys, tempfile
+import l1lsmi.cli.app, l1lsmi.methods, pyarrow, pyarrow.csv, pyarrow.compute
+from l1lsmi.cli import main
+
+def one(args, streams):
+    files = {number: tempfile.TemporaryFile() for number in (1, 2)}
+    pid = os.fork()
+    if pid == 0:
+        for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+            how = streams.get(str(number), "")
+            if how == "closed":
+                os.close(number)
+                setattr(sys, name, None)
+                continue
+            if how == "full":
+                os.dup2(os.open("/dev/full", os.O_WRONLY), number)
+            elif how == "broken":
+                ours, theirs = os.pipe()
+                os.close(ours)
+                os.dup2(theirs, number)
+            elif number:
+                os.dup2(files[number].fileno(), number)
+            coding = "cp1252" if how == "cp1252" else "utf-8"
+            setattr(sys, name, open(number, mode, encoding=coding, closefd=False))
+        try:
+            main(args)
+        except SystemExit as end:
+            sys.stdout and sys.stdout.flush()
+            os._exit(end.code)
+        except BaseException:
+            import traceback
+            traceback.print_exc()
+            os._exit(99)
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    said = []
+    for file in files.values():
+        file.seek(0)
+        said.append(file.read().decode())
+    return [code, *said]
+
+print(json.dumps([one(*case) for case in json.loads(sys.argv[1])]))
+"""
+
+SELECT = ["select", "few.csv", "-t", "y", "-k", "1", "-m", "pearson"]
+APPLY = ["apply", "s.json", "few.csv"]
+MISSING = ["select", "no.csv", "-t", "y"]
+LETTERS = ["select", "letters.csv", "-t", "y", "-k", "2", "-m", "pearson", "-q"]
+NO_OUTPUT = "Error: Standard output cannot be written"
+#: Arguments, what is wrong with which stream, exit code, and what is said on the other streams.
+CASES = [
+    (SELECT, {"2": "closed"}, 0, "selected 1 of 3 features", ""),
+    (MISSING, {"2": "closed"}, 1, "", ""),
+    (SELECT, {"2": "full"}, 0, "selected 1 of 3 features", ""),
+    (["select", "-", "-t", "y"], {"0": "closed"}, 1, "", "Error: standard input is empty"),
+    ([*SELECT, "-q"], {"1": "closed"}, 1, "", NO_OUTPUT),
+    (APPLY, {"1": "closed"}, 1, "", NO_OUTPUT),
+    (APPLY, {"1": "full"}, 1, "", f"{NO_OUTPUT}: No space"),
+    ([*SELECT, "--json"], {"1": "full"}, 1, "", f"{NO_OUTPUT}: No space"),
+    ([*MISSING, "--json"], {"1": "full"}, 1, "", "Error: no.csv does not exist"),
+    ([*MISSING, "--json"], {"1": "broken"}, 1, "", "Error: no.csv does not exist"),
+    (APPLY, {"1": "broken"}, 1, "", ""),
+    ([*SELECT, "--json"], {"1": "broken"}, 1, "", ""),
+    (LETTERS, {"1": "cp1252"}, 0, r"\u65e5\u672c", ""),
+]
+
+
+@LINUX
+def test_streams_that_are_closed_full_broken_or_without_letters(folder):
+    (folder / "letters.csv").write_text("日本,β,y\n1,2,u\n2,3,v\n3,5,u\n4,4,v\n", encoding="utf-8")
+    run = subprocess.run(
+        [sys.executable, "-c", DRIVER, json.dumps([case[:2] for case in CASES])],
+        cwd=folder,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for (args, streams, *expected), found in zip(CASES, json.loads(run.stdout), strict=True):
+        code, out, err = found
+        about = (args, streams, found)
+        assert code == expected[0] and "Traceback" not in err, about
+        assert expected[1] in out and bool(expected[1]) == bool(out), about
+        assert err.startswith(expected[2]) and err.count("\n") == bool(expected[2]), about
