@@ -23,6 +23,14 @@ def library(request: pytest.FixtureRequest):
     return pytest.importorskip(request.param)
 
 
+@pytest.fixture(scope="module")
+def hdf5_here():
+    """HDF5 read by the process of the tests, as starting another takes longer than most of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("l1lsmi.files.formats.apart.APART", False)
+        yield
+
+
 def to_library(values, library):
     return library.asarray(np.array(values))
 

@@ -25,6 +25,8 @@ from tests.small_tables import (
     text,
 )
 
+pytestmark = pytest.mark.usefixtures("hdf5_here")
+
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from l1lsmi.files.columns import add_arrays
-from l1lsmi.files.formats import Options
+from l1lsmi.files.columns import add_arrays, whole
+from l1lsmi.files.formats import Options, apart
+from l1lsmi.files.formats.apart import Contents
 from l1lsmi.files.formats.arrays import add_matrix
 from l1lsmi.files.formats.hdf5 import check_shape, opened
 from l1lsmi.files.found import Columns
 from l1lsmi.files.libraries import arrow, library
+from l1lsmi.files.memory import check_room
 from l1lsmi.files.problem import FileProblem, damage, where
 from l1lsmi.files.table import Values
 
-__all__ = ["read"]
+__all__ = ["contents", "load", "read"]
+
+WHAT = "an AnnData file (.h5ad)"
 
 
 def read(data: bytes, source: str, options: Options) -> Columns:
@@ -32,23 +37,41 @@ def read(data: bytes, source: str, options: Options) -> Columns:
     options : Options
         None is known here.
     """
-    what = "an AnnData file (.h5ad)"
-    elements = library("anndata.io", "h5ad", what)
-    with opened(data, source, what) as file:
+    found = apart.contents("h5ad", data, source)
+    matrix, genes, cells = found.arrays["X"], found.words, found.table
+    if matrix.shape != (cells.num_rows, len(genes)) or 0 in matrix.shape:
+        raise FileProblem(
+            f"{where(source)} has a matrix of shape {matrix.shape} for {cells.num_rows} cells and "
+            f"{len(genes)} genes."
+        )
+    with damage(source, WHAT):
+        return _columns(cells, genes, matrix)
+
+
+# -- what a process of its own does -----------------------------------------------------------
+
+
+def load() -> None:
+    """Load the libraries."""
+    library("h5py", "h5ad", WHAT)
+    library("anndata.io", "h5ad", WHAT)
+    arrow()
+
+
+def contents(data: bytes, source: str) -> Contents:
+    """The matrix of genes, their names, and the table of cells, with their names in front."""
+    elements = library("anndata.io", "h5ad", WHAT)
+    with opened(data, source, WHAT) as file:
         missing = [name for name in ("X", "obs", "var") if name not in file]
         if missing:
             raise FileProblem(f"{where(source)} is no AnnData file: it has no {' and no '.join(missing)}.")
         _check_size(file["X"], source)
+        _check_parts([file[name] for name in ("X", "obs", "var")], source)
         genes = [str(name) for name in elements.read_elem(file["var"]).index]
         cells = elements.read_elem(file["obs"])
         matrix = _full(elements.read_elem(file["X"]), source)
-    if matrix.shape != (len(cells), len(genes)) or 0 in matrix.shape:
-        raise FileProblem(
-            f"{where(source)} has a matrix of shape {matrix.shape} for {len(cells)} cells and {len(genes)} "
-            "genes."
-        )
-    with damage(source, "an AnnData file (.h5ad)"):
-        return _columns(cells, genes, matrix)
+    with damage(source, WHAT):
+        return Contents({"X": matrix}, genes, _table(cells, genes))
 
 
 def _check_size(item: Any, source: str) -> None:
@@ -56,6 +79,21 @@ def _check_size(item: Any, source: str) -> None:
         item.shape if hasattr(item, "shape") else item.attrs.get("shape", item.attrs.get("h5sparse_shape"))
     )
     check_shape(source, () if shape is None else shape, 8, "the full matrix of genes")
+
+
+def _check_parts(items: list[Any], source: str) -> None:
+    """Refuse what does not fit: a data set may announce much more than the table has rows."""
+    needed = 0
+
+    def count(name: str, item: Any) -> None:
+        nonlocal needed
+        if hasattr(item, "shape"):
+            needed += math.prod(item.shape or ()) * (item.dtype.itemsize + 8)
+
+    for item in items:
+        if hasattr(item, "visititems"):
+            item.visititems(count)
+    check_room(source, needed, "its table of cells and genes")
 
 
 def _full(matrix: Any, source: str) -> Values:
@@ -71,18 +109,14 @@ def _full(matrix: Any, source: str) -> Values:
     return full
 
 
-def _columns(cells: Any, genes: list[str], matrix: Values) -> Columns:
+def _table(cells: Any, genes: list[str]) -> Any:
     index = str(cells.index.name or "index")
     about = {str(name): cells[name] for name in cells.columns}
     if index not in about and index not in genes:
         about = {index: cells.index.to_series(), **about}
-    columns = Columns([*about, *genes])
-    add_arrays(columns, range(len(about)), [_arrow_array(values) for values in about.values()])
-    for place in range(len(about)):
-        columns.set_aside(place)
-    add_matrix(columns, range(len(about), len(columns.names)), matrix)
-    columns.say(f"Features are the {len(genes)} genes; what is known of the cells can be the target.")
-    return columns
+    elif not about:  # a table without columns does not know how many rows it has
+        about = {f"{index} of the cells": cells.index.to_series()}
+    return arrow().table([_arrow_array(values) for values in about.values()], names=list(about))
 
 
 def _arrow_array(values: Any) -> Any:
@@ -92,3 +126,17 @@ def _arrow_array(values: Any) -> Any:
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         array = pa.array([None if value != value else str(value) for value in values], pa.large_string())
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+
+# -- what becomes of it -----------------------------------------------------------------------
+
+
+def _columns(cells: Any, genes: list[str], matrix: Values) -> Columns:
+    columns = Columns([*cells.column_names, *genes])
+    places = range(cells.num_columns)
+    add_arrays(columns, places, [whole(array) for array in cells.columns])
+    for place in places:
+        columns.set_aside(place)
+    add_matrix(columns, range(len(places), len(columns.names)), matrix)
+    columns.say(f"Features are the {len(genes)} genes; what is known of the cells can be the target.")
+    return columns
