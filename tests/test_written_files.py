@@ -10,7 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from l1lsmi.files import Column, DataTable, FileProblem, read_table, write_table
-from tests.small_tables import WRITERS, N, npz, openpyxl, parquet, text
+from l1lsmi.whole_file import check_place
+from tests.small_tables import WRITERS, N, feather, npz, openpyxl, pa, parquet, text
+
+pytestmark = pytest.mark.usefixtures("hdf5_here")
 
 
 @pytest.fixture(scope="module")
@@ -146,6 +149,56 @@ def test_writing_is_all_or_nothing(tmp_path, monkeypatch):
         write_table(table, ["a"], tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_text() == "old"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in.csv", "link.csv", "out.csv"]
+
+
+def read_arrow(array):
+    stream = io.BytesIO()
+    feather.write_feather(pa.table({"x": array}), stream, compression="uncompressed")
+    return read_table(io.BytesIO(stream.getvalue()))
+
+
+def test_columns_that_some_formats_do_not_know(tmp_path):
+    zone = pa.array([0, 86_400_000]).cast(pa.timestamp("ms", "No/Where"))
+    far = pa.array([2**62, 2**62 + 1]).cast(pa.timestamp("s"))
+    days = pa.array([2**31 - 1, 5], pa.int32()).cast(pa.date32())
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([1, 3], pa.int32()), pa.array(["p", "q"]))
+    words = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), pa.array(["u", None]))
+    for array, suffix, expected in (
+        (zone, ".csv", ["1970-01-01 00:00:00.000Z", "1970-01-02 00:00:00.000Z"]),
+        (zone, ".xlsx", None),
+        (far, ".xlsx", None),
+        (days, ".xlsx", None),
+        (runs, ".parquet", ["p", "q", "q"]),
+        (runs, ".csv", ["p", "q", "q"]),
+        (words, ".parquet", ["u", None, "u"]),
+    ):
+        write_table(read_arrow(array), ["x"], tmp_path / f"out{suffix}")
+        if suffix == ".csv":
+            assert (tmp_path / "out.csv").read_text().split("\n")[1:-1] == expected
+        elif suffix == ".parquet":
+            assert parquet.read_table(tmp_path / "out.parquet")["x"].to_pylist() == expected
+        else:
+            sheet = openpyxl.load_workbook(tmp_path / "out.xlsx").active
+            assert all(isinstance(sheet[place].value, str) for place in ("A2", "A3")), array.type
+    union = pa.UnionArray.from_sparse(pa.array([0, 1], pa.int8()), [pa.array([1, 2]), pa.array(["a", "b"])])
+    span = pa.array([pa.MonthDayNano([1, 2, 3])] * 2)
+    for array in (union, span):
+        with pytest.raises(FileProblem, match=r"no.parquet cannot hold .* write a .feather or .csv file"):
+            write_table(read_arrow(array), ["x"], tmp_path / "no.parquet")
+        assert not (tmp_path / "no.parquet").exists()
+
+
+def test_names_are_as_long_as_the_system_lets_them_be(tmp_path):
+    table = text("a,b\n1,2\n3,4\n")
+    name = "\U0001f600" * 62 + ".csv"  # 252 bytes
+    write_table(table, ["a"], tmp_path / name)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    for path in (tmp_path / ("x" * 300 + ".csv"), tmp_path / "no" / "a.csv"):
+        with pytest.raises(OSError, match=r"No such file|too long") as caught:
+            check_place(path)
+        assert caught.value.filename == str(path)
+    check_place(tmp_path / "new.csv")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 def test_what_excel_cannot_hold(tmp_path):

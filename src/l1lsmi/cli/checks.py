@@ -11,6 +11,7 @@ import click
 
 from l1lsmi.cli.text import printable
 from l1lsmi.methods import METHODS, Method
+from l1lsmi.whole_file import check_place
 
 __all__ = ["check_outputs", "check_time_limit", "number_of_features"]
 
@@ -31,8 +32,13 @@ def check_outputs(file: str, paths: dict[str, str | None]) -> None:
             raise click.UsageError(f"--{name} {printable(path)!r} must end in {choices}.")
         if not Path(path).resolve().parent.is_dir():
             raise click.UsageError(f"--{name} {printable(path)!r} is in a directory that does not exist.")
-        if os.path.isdir(path) or not os.access(Path(path).resolve().parent, os.W_OK):
-            raise click.UsageError(f"--{name} {printable(path)!r} cannot be written.")
+        if os.path.isdir(path):
+            raise click.UsageError(f"--{name} {printable(path)!r} is a directory.")
+        try:
+            check_place(path)
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise click.UsageError(f"--{name} {printable(path)!r} cannot be written: {why}.") from None
         real = os.path.realpath(path)
         if real in taken:
             raise click.UsageError(f"--{name} {printable(path)!r} is the same file as {taken[real]}.")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.files.libraries import arrow, library
+from l1lsmi.files.libraries import arrow, compute, library
 from l1lsmi.files.problem import FileProblem, reason, shown, where
 from l1lsmi.files.table import Column, DataTable, Values
 from l1lsmi.whole_file import write_whole
@@ -116,7 +116,7 @@ def _contents(columns: Sequence[Column], rows: Values | None, suffix: str, path:
     if suffix == ".xlsx":
         return _excel(columns, rows, path)
     if suffix in (".parquet", ".feather"):
-        return _arrow(columns, rows, suffix)
+        return _arrow(columns, rows, suffix, path)
     plain = suffix.removesuffix(".gz")
     delimiter = "\t" if plain == ".tsv" else ","
     values = zip(*(_words(_original(column, rows)) for column in columns), strict=True)
@@ -147,7 +147,18 @@ def _original(column: Column, rows: Values | None) -> Any:
     pa = arrow()
     raw = column.raw if column.raw is not None else _from_values(column)
     array = pa.array(np.ascontiguousarray(raw)) if isinstance(raw, np.ndarray) else raw
+    array = _unwrapped(array)
     return array if rows is None else array.take(pa.array(rows.astype(np.int64)))
+
+
+def _unwrapped(array: Any) -> Any:
+    """The same values in a way that every format can hold."""
+    pa, kind = arrow(), array.type
+    if pa.types.is_run_end_encoded(kind):
+        return compute().run_end_decode(array)
+    if pa.types.is_dictionary(kind) and array.dictionary.null_count:
+        return array.cast(kind.value_type)
+    return array
 
 
 def _from_values(column: Column) -> Any:
@@ -167,9 +178,14 @@ def _from_values(column: Column) -> Any:
 def _words(array: Any) -> list[str | None]:
     """Cells for a text; of floats as few digits as tell them apart."""
     pa = arrow()
+    if pa.types.is_dictionary(array.type):
+        array = array.cast(array.type.value_type)
     try:
         words: list[str | None] = array.cast(pa.large_string()).to_pylist()
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+        if pa.types.is_timestamp(array.type) and array.type.tz is not None:
+            # Of a zone that this system does not know: the same points in time.
+            return _words(array.cast(pa.timestamp(array.type.unit, "UTC")))
         words = [None if item is None else str(item) for item in array.to_pylist()]
     return words
 
@@ -190,14 +206,20 @@ def _typed(column: Column, rows: Values | None) -> Any:
 # -- formats ----------------------------------------------------------------------------------
 
 
-def _arrow(columns: Sequence[Column], rows: Values | None, suffix: str) -> bytes:
+def _arrow(columns: Sequence[Column], rows: Values | None, suffix: str, path: Path) -> bytes:
     pa = arrow()
+    parquet = library("pyarrow.parquet", "cli", "A Parquet file")
+    feather = library("pyarrow.feather", "cli", "A Feather file")
+    write = parquet.write_table if suffix == ".parquet" else feather.write_feather
     made = pa.table([_typed(column, rows) for column in columns], names=[column.name for column in columns])
     stream = io.BytesIO()
-    if suffix == ".parquet":
-        library("pyarrow.parquet", "cli", "A Parquet file").write_table(made, stream)
-    else:
-        library("pyarrow.feather", "cli", "A Feather file").write_feather(made, stream)
+    try:
+        write(made, stream)
+    except pa.ArrowException as error:
+        other = ".feather or .csv" if suffix == ".parquet" else ".csv"
+        raise FileProblem(
+            f"{where(path)} cannot hold one of the columns ({reason(error)}): write a {other} file instead."
+        ) from None
     return stream.getvalue()
 
 
@@ -228,10 +250,16 @@ def _excel(columns: Sequence[Column], rows: Values | None, path: Path) -> bytes:
         raise FileProblem(
             f"{where(path)} cannot hold control characters: write a .csv file instead."
         ) from None
-    for row in made:
-        sheet.append(row)
     stream = io.BytesIO()
-    workbook.save(stream)
+    try:
+        for row in made:
+            sheet.append(row)
+        workbook.save(stream)
+    except OSError as error:  # the library keeps its sheet in a temporary file
+        raise FileProblem(
+            f"{where(path)} cannot be written, as there is no place for temporary files "
+            f"({error.strerror or reason(error)})."
+        ) from None
     return stream.getvalue()
 
 
@@ -240,11 +268,15 @@ def _items(array: Any) -> list[Any]:
     pa = arrow()
     kind = array.type
     plain = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
-    if plain or pa.types.is_date(kind):
-        items: list[Any] = array.to_pylist()
-        return [None if item != item else item for item in items]
-    if pa.types.is_timestamp(kind) and kind.tz is None:
-        return list(array.cast(pa.timestamp("us"), safe=False).to_pylist())
+    try:
+        if plain or pa.types.is_date(kind):
+            items: list[Any] = array.to_pylist()
+            return [None if item != item else item for item in items]
+        if pa.types.is_timestamp(kind) and kind.tz is None:
+            # Nanoseconds are cut, but a date that is too far away must not become another one.
+            return list(array.cast(pa.timestamp("us"), safe=kind.unit != "ns").to_pylist())
+    except (OverflowError, ValueError):  # of dates beyond the years 1 to 9999
+        pass
     return _words(array)
 
 
