@@ -254,6 +254,7 @@ def test_apply_names_what_is_missing(capfd, xor):
         (b'{"format": "l1lsmi-selection", "version": 7}', "version '7'"),
         (b'{"format": "l1lsmi-selection", "version": 1, "columns": [1]}', "no list of columns"),
         (b"[" * 100_000, "is not JSON"),
+        (b'{"version": ' + b"1" * 5000 + b"}", "is not a selection"),
     ],
 )
 def test_apply_refuses_what_is_no_selection(capfd, xor, content, words):
@@ -261,6 +262,12 @@ def test_apply_refuses_what_is_no_selection(capfd, xor, content, words):
     path.write_bytes(content)
     result = call(capfd, "apply", path, xor.path)
     assert result.code == 1 and words in result.err and result.err.count("\n") == 1
+
+
+def test_apply_stops_at_a_selection_without_end(capfd, xor, monkeypatch):
+    monkeypatch.setattr("l1lsmi.cli.selection.MOST_BYTES", 1000)
+    result = call(capfd, "apply", "/dev/zero", xor.path)
+    assert result.code == 1 and "/dev/zero is too large for a selection" in result.err
 
 
 # -- measure ----------------------------------------------------------------------------------
@@ -412,6 +419,8 @@ USAGE = {
     "negative time": ["select", "FILE", "-t", "label", "--time-limit", "-3"],
     "report without suffix": ["select", "FILE", "-t", "label", "--report", "out.pdf"],
     "nowhere to write": ["select", "FILE", "-t", "label", "--save", "no/such/folder/s.json"],
+    "a place that cannot be written": ["select", "FILE", "-t", "label", "--report", "/proc/r.html"],
+    "a name that is too long": ["select", "FILE", "-t", "label", "--save", "x" * 300 + ".json"],
     "overwriting the data": ["select", "FILE", "-t", "label", "--output", "FILE"],
     "same file twice": ["compare", "FILE", "-t", "label", "--methods", "magic"],
     "sort by what is not measured": ["measure", "FILE", "-t", "label", "--measures", "smi", "--sort", "hsic"],
@@ -435,6 +444,20 @@ def test_errors_as_json(capfd, xor):
     assert usage["kind"] == "usage" and "10 features" in usage["message"]
     near = called_json(capfd, "error", "select", xor.path, "-t", "lable")
     assert "label" in near["message"]
+
+
+def test_a_report_that_fails_leaves_one_document(capfd, xor, monkeypatch):
+    def full(path, *args, **options):
+        raise OSError(28, "No space left on device", path)
+
+    monkeypatch.setattr("l1lsmi.cli.reporting.write_report", full)
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    monkeypatch.setattr("l1lsmi.cli.aside.held_out_errors", lambda *args, **options: {})
+    report = xor.folder / "r.html"
+    command = ("select", xor.path, "-t", "label", "-k", 2, "-m", "pearson", "--json", "--report", report)
+    result = call(capfd, *command)
+    assert result.code == 1 and len(json.loads(result.out)["features"]) == 2
+    assert result.err == f"Error: {report} cannot be used: No space left on device.\n"
 
 
 def test_names_cannot_act_on_a_terminal(capfd, tmp_path):

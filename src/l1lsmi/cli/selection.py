@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -120,14 +118,21 @@ def load_selection(path: str) -> dict[str, Any]:
     document : dict
     """
     shown = printable(path)
-    if os.path.isfile(path) and os.path.getsize(path) > MOST_BYTES:
+    with open(path, "rb") as stream:
+        # No more than this, as what is no regular file may have no end.
+        data = stream.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
         raise FileProblem(
             f"{shown} is too large for a selection: pass a file written by l1lsmi select --save."
         )
     try:
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
+        found = json.loads(data.decode("utf-8"))
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
         raise FileProblem(f"{shown} is not JSON: pass a file written by l1lsmi select --save.") from None
+    except ValueError:  # of numbers with thousands of digits
+        raise FileProblem(
+            f"{shown} is not a selection: pass a file written by l1lsmi select --save."
+        ) from None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise FileProblem(f"{shown} is not a selection: pass a file written by l1lsmi select --save.")
     if found.get("version") != VERSION:
