@@ -58,6 +58,11 @@ def array_columns(arrays: Mapping[str, Values], source: str, array: str | None) 
             parts.append(([name], values.reshape(n_rows, 1)))
         else:
             left_out.append(name)
+    if not parts:
+        raise FileProblem(
+            f"{where(source)} has neither numbers nor words in {listed(left_out)}: pass a file with X and y, "
+            "or with a vector for each column."
+        )
     columns = _together(parts)
     if left_out:
         columns.say(
@@ -120,7 +125,7 @@ def _names(arrays: Mapping[str, Values], name: str, first: str) -> list[str]:
     n_columns = arrays[name].shape[1]
     for key in NAMES:
         if name == first and key in arrays and key != name and arrays[key].size == n_columns:
-            return [str(word) for word in _words(arrays[key].ravel())]
+            return [whole_letters(str(word)) for word in _words(arrays[key].ravel())]
     return [f"{name}[{column}]" for column in range(n_columns)]
 
 
@@ -131,8 +136,21 @@ def _words(values: Values) -> Values:
     return np.array([word.decode(errors="replace") for word in values.tolist()], dtype=object)
 
 
+def whole_letters(word: str) -> str:
+    """A word without halves of letters, which no text can hold; two that belong together are one letter.
+
+    Examples
+    --------
+    >>> whole_letters("a" + chr(0xD83D) + chr(0xDE00)) == "a" + chr(0x1F600), whole_letters(chr(0xD800))
+    (True, '\ufffd')
+    """
+    if word.isascii():
+        return word
+    return word.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 def _together(parts: list[tuple[list[str], Values]]) -> Columns:
-    columns = Columns([name for names, _ in parts for name in names])
+    columns = Columns([whole_letters(name) for names, _ in parts for name in names])
     start = 0
     for names, values in parts:
         places = range(start, start + len(names))
@@ -159,4 +177,5 @@ def _arrow_array(values: Values) -> object:
         return pa.array(values.astype("datetime64[us]"))
     if values.dtype.kind == "m":
         return pa.array(values.astype("timedelta64[us]"))
-    return pa.array([None if word is None else str(word) for word in values.tolist()], pa.large_string())
+    words = [None if word is None else whole_letters(str(word)) for word in values.tolist()]
+    return pa.array(words, pa.large_string())

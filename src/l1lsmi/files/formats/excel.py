@@ -10,13 +10,18 @@ from typing import Any
 from l1lsmi.files.formats import Options
 from l1lsmi.files.found import Columns
 from l1lsmi.files.libraries import arrow, library
-from l1lsmi.files.memory import check_room
+from l1lsmi.files.memory import at_hand, check_room
 from l1lsmi.files.names import named_columns
 from l1lsmi.files.problem import FileProblem, damage, listed, shown, where
 
 __all__ = ["read"]
 
 Rows = list[tuple[Any, ...]]
+
+#: What Excel itself can hold. A file may number its rows beyond all bounds, and all before are gone through.
+MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384
+#: Bytes for each cell, also of those that are empty: places in a row, in a column and in an array.
+CELL = 40
 
 
 def read(data: bytes, source: str, options: Options) -> Columns:
@@ -56,7 +61,7 @@ def _sheet(workbook: Any, wanted: str | None, source: str) -> Rows:
     if wanted is not None and wanted not in sheets:
         raise FileProblem(f"{where(source)} has no sheet named {shown(wanted)}: {there}.")
     titles = list(sheets) if wanted is None else [wanted]
-    filled = [title for title in titles if next(_rows(sheets[title]), None) is not None]
+    filled = [title for title in titles if next(_rows(sheets[title], source), None) is not None]
     if not filled:
         what = "no sheet with values" if wanted is None else f"no values in sheet {shown(wanted)}"
         raise FileProblem(f"{where(source)} has {what}: {there}.")
@@ -65,14 +70,33 @@ def _sheet(workbook: Any, wanted: str | None, source: str) -> Rows:
             f"{where(source)} has several sheets with values: pass the name of one as sheet, "
             f"{listed(filled, 20)}."
         )
-    return list(_rows(sheets[filled[0]]))
+    return _fitting(_rows(sheets[filled[0]], source), source)
 
 
-def _rows(sheet: Any) -> Iterator[tuple[Any, ...]]:
+def _fitting(rows: Iterator[tuple[Any, ...]], source: str) -> Rows:
+    """All rows, as long as a table as wide as the widest of them fits."""
+    room, width = at_hand(), 0
+    kept: Rows = []
+    for row in rows:
+        width = max(width, len(row))
+        kept.append(row)
+        if (needed := CELL * width * len(kept)) > room:
+            check_room(source, needed, "its sheet")
+    return kept
+
+
+def _rows(sheet: Any, source: str) -> Iterator[tuple[Any, ...]]:
     """Rows that are not empty."""
     # What a sheet says of its own size is often wrong.
     sheet.reset_dimensions()
-    return (row for row in sheet.iter_rows(values_only=True) if any(cell is not None for cell in row))
+    for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
+        if number > MOST_ROWS or len(row) > MOST_COLUMNS:
+            raise FileProblem(
+                f"{where(source)} has cells beyond the {MOST_ROWS} rows and {MOST_COLUMNS} columns of Excel: "
+                "save it again with Excel, or as CSV."
+            )
+        if any(cell is not None for cell in row):
+            yield row
 
 
 def _padded(row: tuple[Any, ...], width: int) -> tuple[Any, ...]:

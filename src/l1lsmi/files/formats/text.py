@@ -158,10 +158,23 @@ def _records(text: bytes, delimiter: str, strict: bool) -> Iterator[tuple[list[s
     lines = (line.decode() for line in iter(stream.readline, b""))
     rows = csv.reader(lines, delimiter=delimiter, strict=strict)
     line = 1
-    for row in rows:
+    while (row := _next(rows, len(text))) is not None:
         if row:
             yield row, line, stream.tell()
         line = rows.line_num + 1
+
+
+def _next(rows: Any, longest: int) -> list[str] | None:
+    """The next row. The text is in memory, so that a cell may be as long as all of it.
+
+    The limit is one for the whole process, and is left as it was for others.
+    """
+    before = csv.field_size_limit(min(max(longest, 1), LARGEST_BLOCK))
+    try:
+        row: list[str] | None = next(rows, None)
+    finally:
+        csv.field_size_limit(before)
+    return row
 
 
 def _header(text: bytes, delimiter: str, source: str) -> tuple[list[str], list[str], int]:
