@@ -92,8 +92,7 @@ def test_slopes_of_absent_features_match_finite_differences(task):
     slopes = draw.set_slopes(present, MODEL, COLUMNS)
 
     def value(squares):
-        exponents = draw.rows.exponents(squares / MODEL.sigma**2, COLUMNS)
-        sums = draw._sums(exponents, sigma=1.0)
+        sums = draw._sums(np.sqrt(squares), COLUMNS, MODEL.sigma)
         return -float(held_out_scores(sums, draw.target, [MODEL.regularization]).mean())
 
     # Squared weights cannot be negative: differences to the right, of second order.
@@ -122,7 +121,7 @@ def test_regularization_moves_uphill(task):
 def test_blocks_of_rows_change_nothing(task, monkeypatch):
     weights = np.linspace(0.2, 0.9, 6)
     whole = make_draw(task).climb(weights, COLUMNS, MODEL)
-    monkeypatch.setattr("l1lsmi.rows.BLOCK_ROWS", 23)
+    monkeypatch.setattr("l1lsmi.rows.folded.BLOCK_ROWS", 23)
     draw = make_draw(task)
     assert len(draw.rows.blocks) > 5
     cut = draw.climb(weights, COLUMNS, MODEL)

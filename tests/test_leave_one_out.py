@@ -10,7 +10,6 @@ from l1lsmi.numerics.leave_one_out import (
     RIDGE,
     WIDTHS,
     LeaveOneOut,
-    _Kernels,
     target_functions,
 )
 from l1lsmi.numerics.model import Model
@@ -36,9 +35,15 @@ def standardized(task, **data):
 
 def functions_of(judge):
     """The target's functions in the order of the rows."""
-    functions = np.concatenate(judge._functions)
-    rows = np.concatenate([block.rows.ravel() for block in judge.rows.blocks[:-1]])
+    functions = np.concatenate([block.attached["functions"] for block in judge.rows.blocks])
+    rows = np.concatenate([block.rows.ravel() for block in judge.rows.blocks])
     return functions[rows >= 0][np.argsort(rows[rows >= 0])]
+
+
+def score_of(judge, squared_weights, columns, regularization):
+    blocks = [*judge.rows.blocks, judge._among]
+    exponents = [block.exponents(squared_weights, columns) for block in blocks]
+    return judge._score(exponents, 1.0, regularization)
 
 
 def kernel_between(a, b, sigma):
@@ -48,8 +53,8 @@ def kernel_between(a, b, sigma):
 def score_by_refitting(task, judge, columns, model):
     """Leave every row out in turn and fit the rest; the centres stay."""
     Z, Y = standardized(task)[:, columns], functions_of(judge)
-    kernel = kernel_between(Z, Z[judge.rows.centers], model.sigma)
-    among = kernel[judge.rows.centers] + RIDGE * np.eye(judge.rows.centers.size)
+    kernel = kernel_between(Z, Z[judge.rows.centers.rows], model.sigma)
+    among = kernel[judge.rows.centers.rows] + RIDGE * np.eye(judge.rows.centers.size)
     loss = 0.0
     for i in range(len(Z)):
         rest = np.arange(len(Z)) != i
@@ -72,7 +77,7 @@ def test_score_is_that_of_fits_without_each_row(task):
 def test_judge_finds_the_best_model_of_its_grid(task):
     judge = make_judge(task)
     found = judge.judge(COLUMNS)
-    center = standardized(task)[judge.rows.centers][:, COLUMNS]
+    center = standardized(task)[judge.rows.centers.rows][:, COLUMNS]
     pairs = np.sqrt(((center[:, None] - center) ** 2).sum(axis=2))[np.triu_indices(len(center), 1)]
     grid = {
         (width, regularization): score_by_refitting(
@@ -118,8 +123,7 @@ def test_slopes_match_finite_differences(task, library):
     slopes = judge.set_slopes(COLUMNS, MODEL, candidates)
 
     def score(squares):
-        exponents = judge.rows.exponents(squares / MODEL.sigma**2, candidates)
-        return judge._score(_Kernels(exponents, 1.0), MODEL.regularization)
+        return score_of(judge, squares / MODEL.sigma**2, candidates, MODEL.regularization)
 
     present = np.isin(candidates, COLUMNS).astype(float)
     for j in candidates:
@@ -136,7 +140,7 @@ def test_slopes_match_finite_differences(task, library):
 @pytest.mark.parametrize("task", TASKS)
 def test_blocks_of_rows_change_nothing(task, monkeypatch):
     whole = make_judge(task)
-    monkeypatch.setattr("l1lsmi.rows.BLOCK_ROWS", 40)
+    monkeypatch.setattr("l1lsmi.rows.folded.BLOCK_ROWS", 40)
     blocks = make_judge(task)
     assert len(blocks.rows.blocks) > len(whole.rows.blocks)
     assert blocks.judge(COLUMNS).cv_score == pytest.approx(whole.judge(COLUMNS).cv_score, rel=1e-9)
@@ -164,8 +168,7 @@ def test_exchanges_come_in_the_order_of_their_scores(task):
     found = list(judge.neighbours(support, model, np.arange(6), width=2))
 
     def score(columns):
-        exponents = judge.rows.exponents(np.full(2, model.sigma**-2), np.array(columns))
-        return judge._score(_Kernels(exponents, 1.0), model.regularization)
+        return score_of(judge, np.full(2, model.sigma**-2), np.array(columns), model.regularization)
 
     scores = [score(columns) for columns in found]
     assert scores == sorted(scores)

@@ -99,10 +99,10 @@ def test_gradients_match_finite_differences(task, seed, library):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_blocks_of_rows_do_not_matter(task, monkeypatch):
-    from l1lsmi import rows
+    from l1lsmi.rows import folded
 
     whole = make_draw(task)
-    monkeypatch.setattr(rows, "BLOCK_ROWS", 50)
+    monkeypatch.setattr(folded, "BLOCK_ROWS", 50)
     cut = make_draw(task)
     assert len(cut.rows.blocks) > len(whole.rows.blocks)
     weights = random_weights(0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,15 +17,58 @@ from l1lsmi.arrays import Array, HostArray, exp_in_place, like, namespace
 from l1lsmi.numerics.model import Climb, Fit, Grid, Judgement, Model
 from l1lsmi.numerics.sampling import stratified_folds
 from l1lsmi.numerics.target import Target, median_positive
-from l1lsmi.rows import FoldedRows, Table
+from l1lsmi.rows import FoldedBlock, FoldedRows, Table
 
-__all__ = ["DensityRatioDraw"]
+__all__ = ["Basis", "DensityRatioDraw"]
 
 #: Kernel widths that a set of features is judged at, as factors of its median distance. The score
 #: can have two valleys, one of wide kernels that act as polynomials and one of narrow ones: every
 #: other width is tried, then the neighbours of the best.
 WIDTHS = tuple(2.0 ** (-i / 2) for i in range(-2, 7))
 COARSE_WIDTHS = (1, 3, 5, 7)
+
+
+@dataclass(frozen=True)
+class Basis:
+    """How the kernels around the centres are grouped, and what the target adds to each.
+
+    Attributes
+    ----------
+    n_groups, n_each : int
+        Centres by class, and how many in each; one group for regression.
+    center_values : numpy.ndarray of shape (n_centers,) or None
+        Standardised targets of the centres for regression, None for classes.
+    target_sigma : float
+        Width of the target's Gaussian kernel.
+    """
+
+    n_groups: int
+    n_each: int
+    center_values: HostArray | None
+    target_sigma: float
+
+    def grouped(self, kernels: Array, n_folds: int) -> Array:
+        """Kernels of a block, (rows, centres), as an array (F, C, q, b)."""
+        xp = namespace(kernels)
+        return xp.permute_dims(xp.reshape(kernels, (n_folds, -1, self.n_groups, self.n_each)), (0, 2, 1, 3))
+
+    def kernels(self, block: FoldedBlock, weights: HostArray, columns: HostArray, sigma: float) -> Array:
+        """Feature kernels of a block, (F, C, q, b); weights and width enter as one."""
+        return self.grouped(block.kernels((weights / sigma) ** 2, columns), block.n_folds)
+
+    def kernels_at(self, exponents: Array, sigma: float, n_folds: int) -> Array:
+        """The same from exponents of width 1, which stay."""
+        return self.grouped(exp_in_place(exponents * sigma**-2), n_folds)
+
+    def target_kernels(self, target: Target, block: FoldedBlock) -> Array:
+        """Target kernels of a block; broadcast to (F, C, q, b)."""
+        if self.center_values is None:
+            groups = np.arange(self.n_groups)[None, :, None]
+            same = block.pick(target.codes, -1)[:, None, :] == groups
+            return like(same.astype(np.float64)[..., None], block.table.x)
+        assert target.values is not None
+        gaps = block.pick(target.values, np.inf)[:, None, :, None] - self.center_values
+        return like(np.exp(-0.5 * (gaps / self.target_sigma) ** 2), block.table.x)
 
 
 class DensityRatioDraw:
@@ -78,57 +122,33 @@ class DensityRatioDraw:
         )
         self.grid = grid
         self.target_sigma = target_sigma
-        self._target_kernels = (
-            self._delta_kernels(target.codes)
-            if target.values is None
-            else self._gaussian_kernels(target.values)
-        )
-
-    def _delta_kernels(self, codes: HostArray) -> list[Array]:
-        groups = np.arange(self.centers.shape[0])[None, :, None]
-        return [
-            like((block[:, None, :] == groups).astype(np.float64)[..., None], self.rows.table.x)
-            for block in self.rows.take_all(codes, -1)
-        ]
-
-    def _gaussian_kernels(self, values: HostArray) -> list[Array]:
-        at_centers = values[self.centers[0]]
-        return [
-            like(
-                np.exp(-0.5 * ((block[:, None, :, None] - at_centers) / self.target_sigma) ** 2),
-                self.rows.table.x,
-            )
-            for block in self.rows.take_all(values, np.inf)
-        ]
+        at_centers = None if target.values is None else target.values[centers[0]]
+        self.basis = Basis(centers.shape[0], centers.shape[1], at_centers, target_sigma)
+        self.rows.attach(target_kernels=lambda block: self.basis.target_kernels(target, block))
 
     # -- kernels ---------------------------------------------------------------------------
 
     def median_distance(self, weights: HostArray, columns: HostArray) -> float:
         """Median weighted distance between pairs of centres."""
-        halves = self.rows.center_half_distances(weights**2, columns)
+        halves = self.rows.centers.half_distances(weights**2, columns)
         return math.sqrt(2 * median_positive(halves))
-
-    def _kernels(self, weights: HostArray, columns: HostArray, sigma: float) -> list[Array]:
-        """Kernel values of every block, (F, C, q, b); weights and width enter as one."""
-        return [self._kernel(e) for e in self.rows.exponents((weights / sigma) ** 2, columns)]
-
-    def _kernel(self, exponent: Array, sigma: float | None = None) -> Array:
-        """Kernel values of one block; without a width they replace the exponents."""
-        xp = namespace(exponent)
-        n_folds, (n_groups, n_each) = self.rows.fold_sizes.size, self.centers.shape
-        kernel = exp_in_place(exponent if sigma is None else exponent * sigma**-2)
-        return xp.permute_dims(xp.reshape(kernel, (n_folds, -1, n_groups, n_each)), (0, 2, 1, 3))
 
     # -- model selection -------------------------------------------------------------------
 
     def _fold_scores(
-        self, exponents: list[Array], sigma: float, regularizations: Sequence[float]
-    ) -> HostArray:
-        """Cross-validation scores at one width, (folds, regularizations)."""
+        self,
+        weights: HostArray,
+        columns: HostArray,
+        sigmas: Sequence[float],
+        regularizations: Sequence[float],
+    ) -> list[HostArray]:
+        """Cross-validation scores at every width, (folds, regularizations) each."""
         raise NotImplementedError
 
-    def _score_width(self, exponents: list[Array], sigma: float, near: float | None) -> Judgement:
-        """Best regularization at one width, with a hint of where to look for it."""
+    def _score_widths(
+        self, weights: HostArray, columns: HostArray, sigmas: Sequence[float], near: float | None
+    ) -> list[Judgement]:
+        """Best regularization at each width, near the given one, or else near that of the width before."""
         raise NotImplementedError
 
     def choose_model(self, weights: HostArray, columns: HostArray) -> Judgement:
@@ -143,10 +163,9 @@ class DensityRatioDraw:
         It must fall by more than the standard error of the fall over the folds: where less
         regularization gains nothing that is certain, it makes estimates larger for no reason.
         """
-        exponents = self.rows.exponents(weights**2, columns)
 
         def fold_scores(model: Model) -> HostArray:
-            return self._fold_scores(exponents, model.sigma, [model.regularization])[:, 0]
+            return self._fold_scores(weights, columns, [model.sigma], [model.regularization])[0][:, 0]
 
         present, model, improved = fold_scores(best.model), best.model, True
         while improved:
@@ -171,10 +190,10 @@ class DensityRatioDraw:
         sigmas: Sequence[float],
         regularizations: Sequence[float],
     ) -> Judgement:
-        exponents = self.rows.exponents(weights**2, columns)
         found: list[Judgement] = []
-        for sigma in sigmas:
-            scores = self._fold_scores(exponents, sigma, regularizations).mean(axis=0)
+        of_widths = self._fold_scores(weights, columns, sigmas, regularizations)
+        for sigma, of_folds in zip(sigmas, of_widths, strict=True):
+            scores = of_folds.mean(axis=0)
             i = int(np.argmin(scores))
             found.append(Judgement(float(scores[i]), Model(sigma, float(regularizations[i]))))
         return min(found, key=lambda judgement: judgement.cv_score)
@@ -191,18 +210,15 @@ class DensityRatioDraw:
     def judge(self, columns: HostArray) -> Judgement:
         """Cross-validation score of a set of features, all with weight 1, under its best model."""
         weights = np.ones(columns.size)
-        exponents = self.rows.exponents(weights, columns)
         median = self.median_distance(weights, columns)
 
-        def at(width: int, near: float | None) -> tuple[float, int, float]:
-            score, model = self._score_width(exponents, WIDTHS[width] * median, near)
-            return score, width, model.regularization
+        def at(widths: Sequence[int], near: float | None) -> list[tuple[float, int, float]]:
+            sigmas = [WIDTHS[width] * median for width in widths]
+            found = self._score_widths(weights, columns, sigmas, near)
+            return [(j.cv_score, i, j.model.regularization) for i, j in zip(widths, found, strict=True)]
 
-        coarse = [at(COARSE_WIDTHS[0], None)]
-        for width in COARSE_WIDTHS[1:]:
-            coarse.append(at(width, coarse[-1][2]))  # the best regularization changes slowly
-        best = min(coarse)
-        score, width, regularization = min([best, *(at(best[1] + side, best[2]) for side in (-1, 1))])
+        best = min(at(COARSE_WIDTHS, None))
+        score, width, regularization = min([best, *at((best[1] - 1, best[1] + 1), best[2])])
         return Judgement(score, Model(WIDTHS[width] * median, regularization))
 
     # -- values and gradients --------------------------------------------------------------
@@ -232,7 +248,7 @@ class DensityRatioDraw:
     def neighbour_values(self, columns: HostArray, others: HostArray, sign: float, model: Model) -> HostArray:
         """Estimates for the sets with (sign 1) or without (sign -1) each of the others, under one model."""
         moved = self.rows.moved_exponents(columns, others, sign, model.sigma**-2)
-        return np.array([self._value([exp_in_place(e) for e in blocks], model) for blocks in moved])
+        return np.array([self._value([exp_in_place(e) for e in blocks[:-1]], model) for blocks in moved])
 
     def _value(self, kernels: list[Array], model: Model) -> float:
         """Estimate from kernel values of all rows, one array of shape (rows, centres) per block."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from l1lsmi.arrays import Array, HostArray, namespace, to_numpy
-from l1lsmi.numerics.density_ratio import DensityRatioDraw
+from l1lsmi.numerics.density_ratio import Basis, DensityRatioDraw
 from l1lsmi.numerics.least_squares import (
     FoldSums,
     RowSlopes,
@@ -23,7 +23,7 @@ from l1lsmi.numerics.least_squares import (
 )
 from l1lsmi.numerics.model import Climb, Fit, Judgement, Model
 from l1lsmi.numerics.target import Target
-from l1lsmi.rows import Table
+from l1lsmi.rows import FoldedBlock, Table, add_up
 
 __all__ = ["LeastSquaresDraw"]
 
@@ -45,36 +45,29 @@ class LeastSquaresDraw(DensityRatioDraw):
     def __init__(self, table: Table, target: Target, **draw: Any) -> None:
         super().__init__(table, target, **draw)
 
-        def gram(_: int, kernel: Array) -> Array:
-            xp = namespace(kernel)
-            if target.is_classification:
-                return xp.sum(kernel, axis=2, keepdims=True)
-            return xp.matmul(xp.matrix_transpose(kernel), kernel)
-
-        grams = self.rows.sum(gram, self._target_kernels)
+        grams = self.rows.sum(_target_gram)
         self.target = TargetSums.of(grams, self.rows.fold_sizes.tolist())
-        self._foldless: list[Array] | None = None
 
-    # -- sums ------------------------------------------------------------------------------
+    def _sums(self, weights: HostArray, columns: HostArray, sigma: float) -> FoldSums:
+        return FoldSums(*self.rows.sum(_kernel_sums, self.basis, weights, columns, sigma))
 
-    def _sums(self, exponents: list[Array], sigma: float) -> FoldSums:
-        def term(_: int, exponent: Array, target_kernel: Array) -> FoldSums:
-            return fold_sums(self._kernel(exponent, sigma), target_kernel)
-
-        return FoldSums(*self.rows.sum(term, exponents, self._target_kernels))
-
-    def _sum_kernels(self, kernels: list[Array]) -> FoldSums:
-        def term(_: int, kernel: Array, target_kernel: Array) -> FoldSums:
-            return fold_sums(kernel, target_kernel)
-
-        return FoldSums(*self.rows.sum(term, kernels, self._target_kernels))
+    def _width_sums(self, weights: HostArray, columns: HostArray, sigmas: Sequence[float]) -> list[FoldSums]:
+        found = self.rows.sum(_width_sums, self.basis, weights, columns, tuple(sigmas))
+        return [FoldSums(*found[i : i + 2]) for i in range(0, len(found), 2)]
 
     # -- model selection -------------------------------------------------------------------
 
     def _fold_scores(
-        self, exponents: list[Array], sigma: float, regularizations: Sequence[float]
-    ) -> HostArray:
-        return to_numpy(held_out_scores(self._sums(exponents, sigma), self.target, regularizations))
+        self,
+        weights: HostArray,
+        columns: HostArray,
+        sigmas: Sequence[float],
+        regularizations: Sequence[float],
+    ) -> list[HostArray]:
+        return [
+            to_numpy(held_out_scores(sums, self.target, regularizations))
+            for sums in self._width_sums(weights, columns, sigmas)
+        ]
 
     def _allows(self, model: Model) -> bool:
         return model.regularization >= LEAST_REGULARIZATION
@@ -82,9 +75,19 @@ class LeastSquaresDraw(DensityRatioDraw):
     def _start_regularizations(self) -> Sequence[float]:
         return [r for r in REGULARIZATIONS if r >= CLIMB_REGULARIZATIONS[0]]
 
-    def _score_width(self, exponents: list[Array], sigma: float, near: float | None) -> Judgement:
+    def _score_widths(
+        self, weights: HostArray, columns: HostArray, sigmas: Sequence[float], near: float | None
+    ) -> list[Judgement]:
+        found: list[Judgement] = []
+        for sigma, sums in zip(sigmas, self._width_sums(weights, columns, sigmas), strict=True):
+            # The best regularization changes slowly with the width.
+            start = found[-1].model.regularization if near is None and found else near
+            score, regularization = self._best_regularization(sums, start)
+            found.append(Judgement(score, Model(sigma, regularization)))
+        return found
+
+    def _best_regularization(self, sums: FoldSums, near: float | None) -> tuple[float, float]:
         """Walk through the regularizations from ``near`` for as long as the score falls."""
-        sums = self._sums(exponents, sigma)
         scores: dict[int, float] = {}
         best = 1 if near is None else REGULARIZATIONS.index(near)
         while True:
@@ -95,14 +98,14 @@ class LeastSquaresDraw(DensityRatioDraw):
                 scores.update(zip(missing, to_numpy(values).mean(axis=0).tolist(), strict=True))
             lowest = min(around, key=lambda i: scores[i])
             if lowest == best:
-                return Judgement(scores[best], Model(sigma, REGULARIZATIONS[best]))
+                return scores[best], REGULARIZATIONS[best]
             best = lowest
 
     # -- values and gradients --------------------------------------------------------------
 
     def fit(self, weights: HostArray, columns: HostArray, model: Model, cv_score: float | None = None) -> Fit:
         """Fit the density ratio; alpha is (C, b)."""
-        sums = self._sum_kernels(self._kernels(weights, columns, model.sigma))
+        sums = self._sums(weights, columns, model.sigma)
         if cv_score is None:
             scores = held_out_scores(sums, self.target, [model.regularization])
             cv_score = float(to_numpy(scores).mean())
@@ -113,18 +116,18 @@ class LeastSquaresDraw(DensityRatioDraw):
         self, weights: HostArray, columns: HostArray, model: Model
     ) -> tuple[float, HostArray]:
         """SMI estimate and its gradient in the weights."""
-        kernels = self._kernels(weights, columns, model.sigma)
-        sums = self._sum_kernels(kernels)
+        sums = self._sums(weights, columns, model.sigma)
         alpha, smi = fit_all_rows(sums, self.target, model.regularization)
-        in_squares = self._pull_back(kernels, smi_slopes(alpha, self.target), columns)
+        slopes = smi_slopes(alpha, self.target)
+        in_squares = self._pull_back(weights, columns, model.sigma, slopes, columns)
         return smi, self._weight_slopes(weights, model, in_squares)
 
     def climb(self, weights: HostArray, columns: HostArray, model: Model) -> Climb:
         """Evaluate minus the cross-validation score; the regularization moves uphill too."""
-        kernels = self._kernels(weights, columns, model.sigma)
-        sums = self._sum_kernels(kernels)
+        sums = self._sums(weights, columns, model.sigma)
         score, slopes, slope = held_out_slopes(sums, self.target, model.regularization)
-        gradient = self._weight_slopes(weights, model, self._pull_back(kernels, slopes, columns))
+        in_squares = self._pull_back(weights, columns, model.sigma, slopes, columns)
+        gradient = self._weight_slopes(weights, model, in_squares)
         steepest = float(np.abs(weights * gradient).max())
         move = min(max(3.0 * slope / steepest, -0.7), 0.7) if steepest > 0 else 0.0
         low, high = CLIMB_REGULARIZATIONS
@@ -137,33 +140,79 @@ class LeastSquaresDraw(DensityRatioDraw):
 
     def _value(self, kernels: list[Array], model: Model) -> float:
         # No folds are needed for the value: all rows of a block go into one product per group.
-        def term(_: int, kernel: Array, target_kernel: Array) -> FoldSums:
+        def term(block: FoldedBlock, kernel: Array) -> FoldSums:
             xp = namespace(kernel)
             by_group = xp.reshape(kernel, (1, kernel.shape[0], *self.centers.shape))
-            return fold_sums(xp.permute_dims(by_group, (0, 2, 1, 3)), target_kernel)
+            return fold_sums(xp.permute_dims(by_group, (0, 2, 1, 3)), _foldless_target_kernels(block))
 
-        sums = FoldSums(*self.rows.sum(term, kernels, self._foldless_target_kernels()))
+        sums = FoldSums(*add_up(map(term, self.rows.blocks, kernels)))
         return fit_all_rows(sums, self.target, model.regularization)[1]
 
-    def _foldless_target_kernels(self) -> list[Array]:
-        if self._foldless is None:
-            self._foldless = []
-            for kernel in self._target_kernels:
-                xp = namespace(kernel)
-                n_folds, n_groups, n_rows, n_each = kernel.shape
-                by_group = xp.permute_dims(kernel, (1, 0, 2, 3))
-                self._foldless.append(xp.reshape(by_group, (1, n_groups, n_folds * n_rows, n_each)))
-        return self._foldless
-
-    def _pull_back(self, kernels: list[Array], slopes: RowSlopes, columns: HostArray) -> HostArray:
-        def slope_of(i: int) -> Array:
-            change = kernel_slopes(kernels[i], self._target_kernels[i], slopes)
-            return namespace(change).reshape(change, (-1, self.centers.size))
-
-        return self.rows.pull_back(slope_of, columns)
+    def _pull_back(
+        self, weights: HostArray, columns: HostArray, sigma: float, slopes: RowSlopes, candidates: HostArray
+    ) -> HostArray:
+        total = self.rows.sum(_slopes_in_squares, self.basis, weights, columns, sigma, slopes, candidates)
+        return to_numpy(total)
 
     def set_slopes(self, columns: HostArray, model: Model, candidates: HostArray) -> HostArray:
         """Slopes of minus the cross-validation score in the squared weights of ``candidates``."""
-        kernels = self._kernels(np.ones(columns.size), columns, model.sigma)
-        _, slopes, _ = held_out_slopes(self._sum_kernels(kernels), self.target, model.regularization)
-        return self._pull_back(kernels, slopes, candidates) / model.sigma**2
+        weights = np.ones(columns.size)
+        sums = self._sums(weights, columns, model.sigma)
+        _, slopes, _ = held_out_slopes(sums, self.target, model.regularization)
+        return self._pull_back(weights, columns, model.sigma, slopes, candidates) / model.sigma**2
+
+
+# -- what a block of rows contributes ----------------------------------------------------------
+
+
+def _target_gram(block: FoldedBlock) -> Array:
+    """Gram matrix of the target kernels; for classes, where they are 0 or 1, a count."""
+    kernels = block.attached["target_kernels"]
+    xp = namespace(kernels)
+    if kernels.shape[-1] == 1:
+        return xp.sum(kernels, axis=2, keepdims=True)
+    return xp.matmul(xp.matrix_transpose(kernels), kernels)
+
+
+def _kernel_sums(
+    block: FoldedBlock, basis: Basis, weights: HostArray, columns: HostArray, sigma: float
+) -> FoldSums:
+    return fold_sums(basis.kernels(block, weights, columns, sigma), block.attached["target_kernels"])
+
+
+def _width_sums(
+    block: FoldedBlock, basis: Basis, weights: HostArray, columns: HostArray, sigmas: tuple[float, ...]
+) -> tuple[Array, ...]:
+    """Sums at several widths, one after the other: distances are worked out once."""
+    exponents = block.exponents(weights**2, columns)
+    found: list[Array] = []
+    for sigma in sigmas:
+        kernels = basis.kernels_at(exponents, sigma, block.n_folds)
+        found.extend(fold_sums(kernels, block.attached["target_kernels"]))
+    return tuple(found)
+
+
+def _slopes_in_squares(
+    block: FoldedBlock,
+    basis: Basis,
+    weights: HostArray,
+    columns: HostArray,
+    sigma: float,
+    slopes: RowSlopes,
+    candidates: HostArray,
+) -> Array:
+    """Slopes of the objective in the squared weights over sigma squared."""
+    kernels = basis.kernels(block, weights, columns, sigma)
+    change = kernel_slopes(kernels, block.attached["target_kernels"], slopes)
+    return block.pull_back(namespace(change).reshape(change, (-1, block.centers.size)), candidates)
+
+
+def _foldless_target_kernels(block: FoldedBlock) -> Array:
+    if "foldless_target_kernels" not in block.attached:
+        kernels = block.attached["target_kernels"]
+        xp = namespace(kernels)
+        n_folds, n_groups, n_rows, n_each = kernels.shape
+        by_group = xp.permute_dims(kernels, (1, 0, 2, 3))
+        foldless = xp.reshape(by_group, (1, n_groups, n_folds * n_rows, n_each))
+        block.attached["foldless_target_kernels"] = foldless
+    return block.attached["foldless_target_kernels"]

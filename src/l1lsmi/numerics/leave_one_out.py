@@ -17,7 +17,8 @@ fit is :math:`S = K A^{-1} K^T`. All regularizations :math:`\lambda` at one widt
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from l1lsmi.arrays import Array, HostArray, exp_in_place, like, namespace, to_nu
 from l1lsmi.numerics.model import Judgement, Model
 from l1lsmi.numerics.sampling import spread_centers
 from l1lsmi.numerics.target import Target, median_positive
-from l1lsmi.rows import FoldedRows, Table
+from l1lsmi.rows import FoldedBlock, FoldedRows, Table, add_up
 
 __all__ = ["Juror", "LeaveOneOut", "target_functions"]
 
@@ -72,30 +73,20 @@ def _kernel_features(values: HostArray, width: float) -> HostArray:
     return np.asarray(features @ leading[:, ::-1][:, :N_FUNCTIONS])
 
 
-class _Kernels:
-    """Kernel values block by block, the last those among the centres.
-
-    Those of many blocks are worked out anew each time, which takes less memory than to keep them.
-    """
-
-    def __init__(self, exponents: list[Array], scale: float) -> None:
-        self._exponents, self._scale = exponents, scale
-        self._kept = [self._values(i) for i in range(len(exponents))] if len(exponents) <= 2 else None
-        self.n_blocks = len(exponents) - 1
-
-    def _values(self, i: int) -> Array:
-        return exp_in_place(self._exponents[i] * self._scale)
-
-    def __getitem__(self, i: int) -> Array:
-        return self._values(i) if self._kept is None else self._kept[i]
-
-
-class _Sums(NamedTuple):
-    """What the rows contribute to a fit."""
+class _Fit(NamedTuple):
+    """What the rows contribute to a fit, and the kernels among the centres."""
 
     gram: Array  # (b, b)
     joint: Array  # (b, q)
-    among: Array  # (b, b): kernels among the centres
+    among: Array  # (b, b)
+
+
+class _Turned(NamedTuple):
+    """A fit at all regularizations, in coordinates in which the Gram matrix is diagonal."""
+
+    turn: Array  # (b, b)
+    shrink: Array  # (b, regularizations)
+    fits: Array  # (b, regularizations * q)
 
 
 class LeaveOneOut:
@@ -127,19 +118,19 @@ class LeaveOneOut:
             fold_of_row[spread_centers(order, most_rows, rng)] = 0
         self.n_rows = int(np.count_nonzero(fold_of_row == 0))
         centers = spread_centers(order, n_basis, rng)
-        self.rows = FoldedRows(
-            table,
-            fold_of_row,
-            1,
-            centers,
-            max_columns=max(centers.size, 50),
-            append_centers=True,
-        )
+        self.rows = FoldedRows(table, fold_of_row, 1, centers, max_columns=max(centers.size, 50))
+        self._among = self.rows.centers.block()
         functions = target_functions(target, rng)
-        self._functions = [
-            like(np.where(block.rows.T < 0, 0.0, functions[block.rows.ravel()]), table.x)
-            for block in self.rows.blocks[:-1]
-        ]
+        self.rows.attach(
+            functions=lambda block: like(
+                np.where(block.rows.T < 0, 0.0, functions[block.rows.ravel()]), table.x
+            )
+        )
+
+    def _forget(self) -> None:
+        """Give memory back: several judges and searches stand side by side."""
+        self.rows.forget()
+        self._among.forget()
 
     # -- scores ----------------------------------------------------------------------------
 
@@ -149,78 +140,55 @@ class LeaveOneOut:
         From the median distance the width goes to either side for as long as the score falls.
         """
         weights = np.ones(columns.size)
-        median = np.sqrt(2 * median_positive(self.rows.center_half_distances(weights, columns)))
-        exponents = self.rows.exponents(weights, columns)
+        median = float(np.sqrt(2 * median_positive(self.rows.centers.half_distances(weights, columns))))
         found: dict[int, Judgement] = {}
-
-        def score(i: int) -> float:
-            if i not in found:
-                found[i] = self._judge_width(exponents, WIDTHS[i] * float(median))
-            return found[i].cv_score
-
         best = len(WIDTHS) // 2
         while True:
             around = [i for i in (best, best - 1, best + 1) if 0 <= i < len(WIDTHS)]
-            if min(around, key=score) == best:
-                self.rows.forget()  # several judges and searches stand side by side
+            missing = [i for i in around if i not in found]
+            judgements = self._judge_widths(weights, columns, [WIDTHS[i] * median for i in missing])
+            found.update(zip(missing, judgements, strict=True))
+            lowest = min(around, key=lambda i: found[i].cv_score)
+            if lowest == best:
+                self._forget()
                 return found[best]
-            best = min(around, key=score)
+            best = lowest
 
-    def _judge_width(self, exponents: list[Array], sigma: float) -> Judgement:
-        xp = namespace(exponents[0])
-        kernels = _Kernels(exponents, sigma**-2)
-        sums = self._sum(kernels)
-        # Coordinates in which the kernels among the centres are 1 and the Gram matrix is diagonal.
-        ridge = RIDGE * like(np.eye(sums.among.shape[0]), sums.among)
-        white = xp.matrix_transpose(xp.linalg.inv(xp.linalg.cholesky(sums.among + ridge)))
-        del ridge
-        size, turn = xp.linalg.eigh(xp.matrix_transpose(white) @ sums.gram @ white)
-        turn = white @ turn
-        joint = xp.matrix_transpose(turn) @ sums.joint
-        del white, sums
-        shrink = 1.0 / (clip_below(size, 0.0)[:, None] + like(np.array(REGULARIZATIONS), turn))
-        n_functions = joint.shape[1]
-        fits = xp.reshape(shrink[:, :, None] * joint[:, None, :], (turn.shape[0], -1))
-        losses = 0.0
-        for i, functions in enumerate(self._functions):
-            turned = kernels[i] @ turn
-            rest = clip_below(1.0 - (turned * turned) @ shrink, LEAST_REST)
-            fitted = xp.reshape(turned @ fits, (turned.shape[0], -1, n_functions))
-            residuals = functions[:, None, :] - fitted
-            losses = losses + xp.sum(xp.sum(residuals * residuals, axis=2) / (rest * rest), axis=0)
-        scores = to_numpy(losses) / self.n_rows
-        i = int(np.argmin(scores))
-        return Judgement(float(scores[i]), Model(sigma, REGULARIZATIONS[i]))
-
-    def _sum(self, kernels: _Kernels) -> _Sums:
-        gram: Any = 0.0
-        joint: Any = 0.0
-        for i, functions in enumerate(self._functions):
-            kernel = kernels[i]
-            turned = namespace(kernel).matrix_transpose(kernel)
-            gram, joint = gram + turned @ kernel, joint + turned @ functions
-        return _Sums(gram, joint, kernels[kernels.n_blocks])
+    def _judge_widths(
+        self, weights: HostArray, columns: HostArray, sigmas: Sequence[float]
+    ) -> list[Judgement]:
+        """Best regularization at each width: two visits of the rows, however many there are."""
+        if not sigmas:
+            return []
+        scales = tuple(sigma**-2 for sigma in sigmas)
+        sums = self.rows.sum(_sums_at, weights, columns, scales)
+        among = self._among.exponents(weights, columns)
+        turned = [
+            _turned(_Fit(sums[2 * i], sums[2 * i + 1], exp_in_place(among * scale)))
+            for i, scale in enumerate(scales)
+        ]
+        losses = self.rows.sum(_losses_at, weights, columns, scales, turned)
+        found = []
+        for sigma, loss in zip(sigmas, losses, strict=True):
+            scores = to_numpy(loss) / self.n_rows
+            i = int(np.argmin(scores))
+            found.append(Judgement(float(scores[i]), Model(sigma, REGULARIZATIONS[i])))
+        return found
 
     # -- one model for many sets -----------------------------------------------------------
 
-    def _inverse(self, sums: _Sums, regularization: float) -> Array:
-        xp = namespace(sums.gram)
-        eye = like(np.eye(sums.gram.shape[0]), sums.gram)
-        small = RIDGE * regularization + 1e-12 * float(xp.linalg.trace(sums.gram))
-        return xp.linalg.inv(sums.gram + regularization * sums.among + small * eye)
-
-    def _score(self, kernels: _Kernels, regularization: float) -> float:
-        """Score of given kernels at one regularization."""
-        sums = self._sum(kernels)
-        xp = namespace(sums.gram)
-        inverse = self._inverse(sums, regularization)
+    def _score(self, exponents: list[Array], scale: float, regularization: float) -> float:
+        """Score of given exponents, block by block and last among the centres, at one regularization."""
+        kernels = [exp_in_place(e * scale) for e in exponents]
+        functions = [block.attached["functions"] for block in self.rows.blocks]
+        gram, joint = add_up(map(_kernel_sums, kernels[:-1], functions))
+        sums = _Fit(gram, joint, kernels[-1])
+        inverse = _inverse(sums, regularization)
         coefficients = inverse @ sums.joint
         loss = 0.0
-        for i, functions in enumerate(self._functions):
-            kernel = kernels[i]
-            rest = clip_below(1.0 - xp.sum((kernel @ inverse) * kernel, axis=1), LEAST_REST)
-            residuals = (functions - kernel @ coefficients) / rest[:, None]
-            loss += float(xp.sum(residuals * residuals))
+        for kernel, of_rows in zip(kernels[:-1], functions, strict=True):
+            _, _, weighted, _ = _left_out(kernel, of_rows, inverse, coefficients)
+            loss += float(namespace(kernel).sum(weighted * weighted))
         return loss / self.n_rows
 
     def set_slopes(self, columns: HostArray, model: Model, candidates: HostArray) -> HostArray:
@@ -234,40 +202,20 @@ class LeaveOneOut:
         .. math:: dJ/dK = -2UB^T - 2rG^T + 2KGB^T + 2\,\mathrm{diag}(c)P - 2KQ, \quad
                   dJ/dK_c = \lambda(2GB^T - Q).
         """
-        kernels = _Kernels(self.rows.exponents(np.ones(columns.size), columns), model.sigma**-2)
-        sums = self._sum(kernels)
+        weights = np.full(columns.size, 1 / model.sigma)
+        among = self._among.kernels(weights**2, columns)
+        gram, joint = self.rows.sum(_sums_of, weights, columns)
+        sums = _Fit(gram, joint, among)
         xp = namespace(sums.gram)
-        inverse = self._inverse(sums, model.regularization)
+        inverse = _inverse(sums, model.regularization)
         coefficients = inverse @ sums.joint
-
-        def parts(i: int) -> tuple[Array, Array, Array, Array]:
-            kernel = kernels[i]
-            projected = kernel @ inverse
-            residuals = self._functions[i] - kernel @ coefficients
-            rest = clip_below(1.0 - xp.sum(projected * kernel, axis=1), LEAST_REST)
-            pull = 2 * xp.sum(residuals * residuals, axis=1) / rest**3
-            return projected, residuals, residuals / (rest * rest)[:, None], pull[:, None]
-
-        adjoint: Any = 0.0
-        spread: Any = 0.0
-        for i in range(kernels.n_blocks):
-            projected, _, weighted, pull = parts(i)
-            turned = xp.matrix_transpose(projected)
-            adjoint, spread = adjoint + turned @ weighted, spread + turned @ (pull * projected)
+        adjoint, spread = self.rows.sum(_adjoint, weights, columns, inverse, coefficients)
         outer = 2 * adjoint @ xp.matrix_transpose(coefficients)
-        turned_coefficients, turned_adjoint = xp.matrix_transpose(coefficients), xp.matrix_transpose(adjoint)
-
-        def slope_of(i: int) -> Array:
-            if i == kernels.n_blocks:
-                return (outer - spread) * kernels[i] * (model.regularization / self.n_rows)
-            projected, residuals, weighted, pull = parts(i)
-            change = kernels[i] @ (outer - 2 * spread) + 2 * pull * projected
-            change -= 2 * (weighted @ turned_coefficients + residuals @ turned_adjoint)
-            return change * kernels[i] / self.n_rows
-
-        slopes = self.rows.pull_back(slope_of, candidates) / model.sigma**2
-        self.rows.forget()
-        return slopes
+        slopes = _Slopes(inverse, coefficients, adjoint, outer - 2 * spread)
+        total = self.rows.sum(_slopes_in_squares, weights, columns, slopes, candidates)
+        total = total + self._among.pull_back((outer - spread) * among * model.regularization, candidates)
+        self._forget()
+        return to_numpy(total) / (self.n_rows * model.sigma**2)
 
     def neighbours(
         self, support: tuple[int, ...], model: Model, candidates: HostArray, width: int
@@ -288,12 +236,128 @@ class LeaveOneOut:
             others = np.array([j for j in support if j != i], dtype=np.intp)
             moved = self.rows.moved_exponents(others, enter, 1, scale)
             for j, exponents in zip(enter, moved, strict=True):
-                score = self._score(_Kernels(exponents, 1.0), model.regularization)
+                score = self._score(exponents, 1.0, model.regularization)
                 scores[tuple(sorted((*others.tolist(), int(j))))] = score
-        present_exponents = self.rows.exponents(np.ones(len(support)), np.array(support))
-        hopeless = MARGIN * self._score(_Kernels(present_exponents, scale), model.regularization)
-        self.rows.forget()
+        columns = np.array(support)
+        blocks = [*self.rows.blocks, self._among]
+        present_exponents = [block.exponents(np.ones(columns.size), columns) for block in blocks]
+        hopeless = MARGIN * self._score(present_exponents, scale, model.regularization)
+        self._forget()
         return sorted((s for s in scores if scores[s] < hopeless), key=lambda s: scores[s])
+
+
+# -- fits from sums ----------------------------------------------------------------------------
+
+
+def _turned(sums: _Fit) -> _Turned:
+    """All regularizations at once, in coordinates in which the kernels among the centres are 1."""
+    xp = namespace(sums.gram)
+    ridge = RIDGE * like(np.eye(sums.among.shape[0]), sums.among)
+    white = xp.matrix_transpose(xp.linalg.inv(xp.linalg.cholesky(sums.among + ridge)))
+    size, turn = xp.linalg.eigh(xp.matrix_transpose(white) @ sums.gram @ white)
+    turn = white @ turn
+    joint = xp.matrix_transpose(turn) @ sums.joint
+    shrink = 1.0 / (clip_below(size, 0.0)[:, None] + like(np.array(REGULARIZATIONS), turn))
+    fits = xp.reshape(shrink[:, :, None] * joint[:, None, :], (turn.shape[0], -1))
+    return _Turned(turn, shrink, fits)
+
+
+def _inverse(sums: _Fit, regularization: float) -> Array:
+    xp = namespace(sums.gram)
+    eye = like(np.eye(sums.gram.shape[0]), sums.gram)
+    small = RIDGE * regularization + 1e-12 * float(xp.linalg.trace(sums.gram))
+    return xp.linalg.inv(sums.gram + regularization * sums.among + small * eye)
+
+
+# -- what a block of rows contributes ----------------------------------------------------------
+
+
+def _kernel_sums(kernel: Array, functions: Array) -> tuple[Array, Array]:
+    turned = namespace(kernel).matrix_transpose(kernel)
+    return turned @ kernel, turned @ functions
+
+
+def _sums_of(block: FoldedBlock, weights: HostArray, columns: HostArray) -> tuple[Array, Array]:
+    """Sums at one width, which is in the weights."""
+    return _kernel_sums(block.kernels(weights**2, columns), block.attached["functions"])
+
+
+def _sums_at(
+    block: FoldedBlock, weights: HostArray, columns: HostArray, scales: tuple[float, ...]
+) -> tuple[Array, ...]:
+    """Sums at several widths, one after the other: distances are worked out once."""
+    exponents = block.exponents(weights**2, columns)
+    found: list[Array] = []
+    for scale in scales:
+        found.extend(_kernel_sums(exp_in_place(exponents * scale), block.attached["functions"]))
+    return tuple(found)
+
+
+def _losses_at(
+    block: FoldedBlock,
+    weights: HostArray,
+    columns: HostArray,
+    scales: tuple[float, ...],
+    turned: list[_Turned],
+) -> tuple[Array, ...]:
+    """Squared errors of the rows left out, for every width and regularization."""
+    exponents, functions = block.exponents(weights**2, columns), block.attached["functions"]
+    xp = namespace(exponents)
+    losses = []
+    for scale, (turn, shrink, fits) in zip(scales, turned, strict=True):
+        values = exp_in_place(exponents * scale) @ turn
+        rest = clip_below(1.0 - (values * values) @ shrink, LEAST_REST)
+        fitted = xp.reshape(values @ fits, (values.shape[0], -1, functions.shape[1]))
+        residuals = functions[:, None, :] - fitted
+        losses.append(xp.sum(xp.sum(residuals * residuals, axis=2) / (rest * rest), axis=0))
+    return tuple(losses)
+
+
+def _left_out(
+    kernel: Array, functions: Array, inverse: Array, coefficients: Array
+) -> tuple[Array, Array, Array, Array]:
+    """P, residuals r, errors r / e of the rows left out, and the rest e."""
+    xp = namespace(kernel)
+    projected = kernel @ inverse
+    residuals = functions - kernel @ coefficients
+    rest = clip_below(1.0 - xp.sum(projected * kernel, axis=1), LEAST_REST)[:, None]
+    return projected, residuals, residuals / rest, rest
+
+
+class _Slopes(NamedTuple):
+    """What the slopes of a row depend on beside itself."""
+
+    inverse: Array
+    coefficients: Array
+    adjoint: Array  # G
+    quadratic: Array  # 2 G B' - 2 Q
+
+
+def _adjoint(
+    block: FoldedBlock, weights: HostArray, columns: HostArray, inverse: Array, coefficients: Array
+) -> tuple[Array, Array]:
+    """G and Q."""
+    kernel = block.kernels(weights**2, columns)
+    xp = namespace(kernel)
+    projected, _, errors, rest = _left_out(kernel, block.attached["functions"], inverse, coefficients)
+    turned = xp.matrix_transpose(projected)
+    pull = 2 * xp.sum(errors * errors, axis=1, keepdims=True) / rest
+    return turned @ (errors / rest), turned @ (pull * projected)
+
+
+def _slopes_in_squares(
+    block: FoldedBlock, weights: HostArray, columns: HostArray, slopes: _Slopes, candidates: HostArray
+) -> Array:
+    kernel = block.kernels(weights**2, columns)
+    xp = namespace(kernel)
+    inverse, coefficients, adjoint, quadratic = slopes
+    projected, residuals, errors, rest = _left_out(kernel, block.attached["functions"], inverse, coefficients)
+    pull = 2 * xp.sum(errors * errors, axis=1, keepdims=True) / rest
+    change = kernel @ quadratic + 2 * pull * projected
+    change -= 2 * (
+        (errors / rest) @ xp.matrix_transpose(coefficients) + residuals @ xp.matrix_transpose(adjoint)
+    )
+    return block.pull_back(change * kernel, candidates)
 
 
 class Juror:

@@ -22,7 +22,7 @@ from l1lsmi.numerics.likelihood import (
 )
 from l1lsmi.numerics.model import Climb, Fit, Judgement, Model
 from l1lsmi.numerics.target import Target
-from l1lsmi.rows import Table
+from l1lsmi.rows import Table, add_up
 
 __all__ = ["LikelihoodDraw"]
 
@@ -43,13 +43,18 @@ class LikelihoodDraw(DensityRatioDraw):
         # fit has seen.
         folds = np.arange(n_folds)[:, None, None]
         self._outside = like((self._fold_of_center != folds).astype(np.float64), table.x)
-        self._target_sums = self.rows.sum(lambda _, k: xp.sum(k, axis=2), self._target_kernels)
+        self._target_kernels = [block.attached["target_kernels"] for block in self.rows.blocks]
+        self._target_sums = add_up(xp.sum(kernel, axis=2) for kernel in self._target_kernels)
         is_row = [like((b.rows >= 0).astype(np.float64), table.x)[:, None, :] for b in self.rows.blocks]
         self._present = (
             [kernel[..., 0] for kernel in self._target_kernels] if target.is_classification else is_row
         )
 
     # -- rows as the likelihood sees them ----------------------------------------------------
+
+    def _kernels(self, weights: HostArray, columns: HostArray, sigma: float) -> list[Array]:
+        """Kernel values of every block, (F, C, q, b)."""
+        return [self.basis.kernels(block, weights, columns, sigma) for block in self.rows.blocks]
 
     def _blocks(self, kernels: list[Array]) -> list[RatioBlock]:
         xp = namespace(kernels[0])
@@ -60,7 +65,7 @@ class LikelihoodDraw(DensityRatioDraw):
 
     def _split(self, kernels: list[Array], train: Array) -> Split:
         xp = namespace(train)
-        sums = self.rows.sum(lambda _, k: xp.sum(k, axis=2), kernels)
+        sums = add_up(xp.sum(kernel, axis=2) for kernel in kernels)
 
         def mean(of_folds: Array) -> Array:
             return xp.tensordot(train, of_folds, axes=([1], [0]))
@@ -86,14 +91,26 @@ class LikelihoodDraw(DensityRatioDraw):
         return to_numpy(held_out(blocks, split, ratios.alpha, self._fold_sizes()))
 
     def _fold_scores(
-        self, exponents: list[Array], sigma: float, regularizations: Sequence[float]
-    ) -> HostArray:
-        # There is nothing to regularise: one score for all.
-        scores = self._held_out([self._kernel(exponent, sigma) for exponent in exponents])
-        return np.repeat(scores[:, None], len(regularizations), axis=1)
+        self,
+        weights: HostArray,
+        columns: HostArray,
+        sigmas: Sequence[float],
+        regularizations: Sequence[float],
+    ) -> list[HostArray]:
+        n_folds = self.rows.fold_sizes.size
+        exponents = [block.exponents(weights**2, columns) for block in self.rows.blocks]
+        found = []
+        for sigma in sigmas:
+            # There is nothing to regularise: one score for all.
+            scores = self._held_out([self.basis.kernels_at(e, sigma, n_folds) for e in exponents])
+            found.append(np.repeat(scores[:, None], len(regularizations), axis=1))
+        return found
 
-    def _score_width(self, exponents: list[Array], sigma: float, near: float | None) -> Judgement:
-        return Judgement(float(self._fold_scores(exponents, sigma, [0.0]).mean()), Model(sigma))
+    def _score_widths(
+        self, weights: HostArray, columns: HostArray, sigmas: Sequence[float], near: float | None
+    ) -> list[Judgement]:
+        scores = self._fold_scores(weights, columns, sigmas, [0.0])
+        return [Judgement(float(s.mean()), Model(sigma)) for sigma, s in zip(sigmas, scores, strict=True)]
 
     # -- values and gradients --------------------------------------------------------------
 
@@ -109,9 +126,7 @@ class LikelihoodDraw(DensityRatioDraw):
         return Fit(to_numpy(alpha[0, ...] / total), value, cv_score)
 
     def _value(self, kernels: list[Array], model: Model) -> float:
-        xp = namespace(kernels[0])
-        shape = (self.rows.fold_sizes.size, -1, *self.centers.shape)
-        folded = [xp.permute_dims(xp.reshape(kernel, shape), (0, 2, 1, 3)) for kernel in kernels]
+        folded = [self.basis.grouped(kernel, self.rows.fold_sizes.size) for kernel in kernels]
         blocks, split = self._blocks(folded), self._split(folded, self._all_rows)
         return mutual_information(blocks, split, fit_ratios(blocks, split).alpha)
 
@@ -158,10 +173,10 @@ class LikelihoodDraw(DensityRatioDraw):
         through_means = slopes.means[..., :-1] * target_means
         per_row = xp.tensordot(train, through_means, axes=([0], [0]))
 
-        def slope_of(i: int) -> Array:
+        def term(i: int) -> Array:
             change = slopes.joint[i][..., :-1] * self._target_kernels[i] + per_row[:, :, None, :]
             # Rows before groups; a growing exponent makes the kernel smaller.
             change = xp.permute_dims(-kernels[i] * change, (0, 2, 1, 3))
-            return xp.reshape(change, (-1, self.centers.size))
+            return self.rows.blocks[i].pull_back(xp.reshape(change, (-1, self.centers.size)), columns)
 
-        return self.rows.pull_back(slope_of, columns)
+        return to_numpy(add_up(map(term, range(len(kernels)))))

@@ -1,0 +1,13 @@
+"""Data as blocks of rows, and the two sums over rows that every step needs.
+
+A wide feature matrix is never copied whole. :class:`Table` standardises what is taken from it, and
+:class:`FoldedRows` deals the rows out in blocks that are laid out fold by fold, so that every quantity
+of the method is a sum over blocks of small arrays. Weighted distances leave a block through
+:meth:`FoldedBlock.exponents`, gradients come back through :meth:`FoldedBlock.pull_back`, and nothing
+else touches the rows.
+"""
+
+from l1lsmi.rows.folded import Centers, FoldedBlock, FoldedRows, add_up
+from l1lsmi.rows.table import Table, column_statistics, standardize
+
+__all__ = ["Centers", "FoldedBlock", "FoldedRows", "Table", "add_up", "column_statistics", "standardize"]

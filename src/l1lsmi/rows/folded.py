@@ -1,0 +1,361 @@
+"""Blocks of rows laid out fold by fold, seen from kernel centres."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from l1lsmi.arrays import (
+    Array,
+    HostArray,
+    clip_in_place,
+    exp_in_place,
+    gather,
+    is_foreign,
+    like,
+    namespace,
+    product_into,
+    to_numpy,
+)
+from l1lsmi.rows.table import Table
+
+__all__ = ["Centers", "FoldedBlock", "FoldedRows", "add_up"]
+
+#: Rows per block: a block of distances to 100 centres then stays in cache, and memory is small.
+BLOCK_ROWS = 500
+#: The same for other libraries, where a product costs a launch, however small it is.
+DEVICE_BLOCK_ROWS = 100_000
+#: Half a squared distance at which a Gaussian kernel is exactly 0.
+FAR = 1e200
+
+
+class _Piece(NamedTuple):
+    """Some standardised columns of some rows, ready for products.
+
+    ``values`` has two columns more: ones, and one that :meth:`FoldedBlock.exponents` writes to, so that
+    a single product gives the whole expanded square.
+    """
+
+    values: Array
+    squares: Array
+
+    @classmethod
+    def of(cls, z: Array) -> _Piece:
+        """Append the two columns and work out the squares."""
+        xp = namespace(z)
+        one = like(np.ones((z.shape[0], 1)), z)
+        return cls(xp.concat([z, one, one], axis=1), z * z)
+
+
+class Centers:
+    """Rows that distances are measured to.
+
+    Parameters
+    ----------
+    table : Table
+    rows : numpy.ndarray of shape (n_centers,)
+        Their numbers in the table; -1 is a placeholder, far from every row.
+    max_columns : int
+        Wider pieces than this are not held.
+    """
+
+    def __init__(self, table: Table, rows: HostArray, max_columns: int) -> None:
+        # Rows of their own: centres go where blocks go, without the table.
+        self.table = Table(gather(table.x, np.maximum(rows, 0), None), table.mean, table.scale)
+        self.rows = rows
+        self.max_columns = max_columns
+        # Placeholders are so far from everything that their kernels are exactly 0.
+        self._offsets = like(np.where(rows < 0, FAR, 0.0), table.x)
+        self._held: tuple[HostArray, _Piece] | None = None
+        self._right: tuple[HostArray, HostArray, Array] | None = None
+
+    @property
+    def size(self) -> int:
+        return int(self.rows.size)
+
+    def piece(self, columns: HostArray) -> _Piece:
+        """Standardised columns of the centres."""
+        if self._held is not None and np.array_equal(self._held[0], columns):
+            return self._held[1]
+        piece = _Piece.of(self.table.take(np.arange(self.size), columns))
+        self._held = (columns.copy(), piece) if columns.size <= self.max_columns else None
+        return piece
+
+    def right_side(self, squared_weights: HostArray, columns: HostArray, first: bool) -> Array:
+        """What a piece of rows is multiplied with; the same for every block."""
+        if self._right is not None and self._right[0] is squared_weights and self._right[1] is columns:
+            return self._right[2]
+        center = self.piece(columns)
+        v = like(squared_weights, self.table.x)
+        xp = namespace(v)
+        center_term = -0.5 * (center.squares @ v)
+        if first:
+            center_term = center_term - self._offsets
+        ones = xp.ones_like(center_term)
+        weighted = xp.matrix_transpose(center.values[:, :-2] * v)
+        right = xp.concat([weighted, center_term[None, :], -ones[None, :]])
+        self._right = (squared_weights, columns, right)
+        return right
+
+    def half_distances(self, squared_weights: HostArray, columns: HostArray) -> HostArray:
+        """Half the weighted squared distances between all pairs of centres, on the host."""
+        real = np.flatnonzero(self.rows >= 0)
+        total: Any = 0.0
+        norms: Any = 0.0
+        xp = namespace(self.table.x)
+        for inside in _pieces(columns.size, self.max_columns):
+            center = self.piece(columns[inside])
+            v = like(squared_weights[inside], self.table.x)
+            values = center.values[:, :-2]
+            half = 0.5 * (center.squares @ v)
+            norms = norms + half
+            total = total + half[:, None] + half[None, :] - (values * v) @ xp.matrix_transpose(values)
+        pairs, sizes = to_numpy(total)[np.ix_(real, real)], to_numpy(norms)[real]
+        # Equal points come out at rounding errors instead of 0, which would pass for distances.
+        pairs[pairs <= 1e-12 * (sizes[:, None] + sizes)] = 0.0
+        return np.asarray(pairs[np.triu_indices(real.size, 1)])
+
+    def block(self) -> FoldedBlock:
+        """The centres themselves as a block."""
+        return FoldedBlock(self.table, np.arange(self.size)[None, :], self)
+
+    def forget(self) -> None:
+        """Give back the memory of the last columns."""
+        self._held = self._right = None
+
+
+@dataclass
+class FoldedBlock:
+    """Some rows of every fold.
+
+    Attributes
+    ----------
+    table : Table
+    rows : numpy.ndarray of int, shape (folds, rows per fold)
+        Row numbers in the table, -1 where a fold has fewer.
+    centers : Centers
+    attached : dict
+        Arrays that go with these rows, by name.
+    """
+
+    table: Table
+    rows: HostArray
+    centers: Centers
+    attached: dict[str, Any] = field(default_factory=dict)
+    _held: tuple[HostArray, _Piece] | None = None
+    _work: Array = None
+    _content: tuple[str, HostArray, HostArray] | None = None
+
+    @property
+    def n_folds(self) -> int:
+        return int(self.rows.shape[0])
+
+    def pick(self, values: HostArray, fill: float) -> HostArray:
+        """Values of these rows out of an array over all of them, (folds, rows); the rest is ``fill``."""
+        return np.where(self.rows < 0, fill, values[np.maximum(self.rows, 0)])
+
+    def exponents(self, squared_weights: HostArray, columns: HostArray) -> Array:
+        r"""Exponents of Gaussian kernels of width 1, :math:`-\frac12\sum_j v_j (x_{ij}-c_{lj})^2`.
+
+        One matrix product. The array, of shape (folds * rows per fold, n_centers), is kept: asking for the
+        same again costs nothing, and the next request may write over it.
+        """
+        if not self._has("exponents", squared_weights, columns):
+            self._content = None
+            for piece, inside in self._pieces(columns):
+                some, v, first = self._part(columns, squared_weights, inside)
+                right = self.centers.right_side(v, some, first)
+                row_term = 0.5 * (piece.squares @ like(v, self.table.x))
+                piece.values[:, -1] = row_term + self._offsets() if first else row_term
+                if first:
+                    self._work = product_into(self._work, piece.values, right)
+                else:
+                    self._work += piece.values @ right
+            # The expanded square can exceed 0 by a rounding error, which a small width would blow up.
+            self._work = clip_in_place(self._work, 0.0)
+            self._content = ("exponents", squared_weights, columns)
+        return self._work
+
+    def kernels(self, squared_weights: HostArray, columns: HostArray) -> Array:
+        """Gaussian kernels of width 1, kept like `exponents`, over which they are written."""
+        if not self._has("kernels", squared_weights, columns):
+            self._work = exp_in_place(self.exponents(squared_weights, columns))
+            self._content = ("kernels", squared_weights, columns)
+        return self._work
+
+    def pull_back(self, slope: Array, columns: HostArray) -> Array:
+        r"""Carry slopes in minus the exponents back to the squared weights.
+
+        For slopes :math:`M_{il}` this is :math:`\frac12\sum_{il} M_{il}(x_{ij}-c_{lj})^2` for each column j,
+        by one matrix product.
+        """
+        xp = namespace(slope)
+        row_sums, turned = xp.sum(slope, axis=1), xp.matrix_transpose(slope)
+        totals = []
+        for piece, inside in self._pieces(columns):
+            center = self.centers.piece(columns[inside])
+            cross = turned @ piece.values[:, :-1]
+            # The column of ones has summed the slopes of each centre.
+            total = row_sums @ piece.squares + cross[:, -1] @ center.squares
+            total -= 2 * xp.sum(cross[:, :-1] * center.values[:, :-2], axis=0)
+            totals.append(0.5 * total)
+        return totals[0] if len(totals) == 1 else xp.concat(totals)
+
+    def lines(self, columns: HostArray, unit: float) -> Array:
+        """Standardised columns times ``unit``, one after the other in memory: (columns, rows)."""
+        xp = namespace(self.table.x)
+        values = self.table.take(np.maximum(self.rows.ravel(), 0), columns)
+        flat = xp.reshape(xp.matrix_transpose(values) * unit, (-1,))
+        return xp.reshape(flat, (columns.size, -1))
+
+    def forget(self) -> None:
+        """Give back the memory of the last exponents and of the columns behind them."""
+        self._held = self._work = self._content = None
+
+    def _has(self, what: str, squared_weights: HostArray, columns: HostArray) -> bool:
+        return (
+            self._content is not None
+            and self._content[0] == what
+            and np.array_equal(self._content[1], squared_weights)
+            and np.array_equal(self._content[2], columns)
+        )
+
+    def _offsets(self) -> Array:
+        if "offsets" not in self.attached:
+            self.attached["offsets"] = like(np.where(self.rows.ravel() < 0, FAR, 0.0), self.table.x)
+        return self.attached["offsets"]
+
+    def _part(
+        self, columns: HostArray, squared_weights: HostArray, inside: slice
+    ) -> tuple[HostArray, HostArray, bool]:
+        if inside.stop - inside.start == columns.size:  # the very same arrays: the right side is known
+            return columns, squared_weights, True
+        return columns[inside], squared_weights[inside], inside.start == 0
+
+    def _pieces(self, columns: HostArray) -> Iterator[tuple[_Piece, slice]]:
+        """Yield standardised columns: at once, or a few at a time."""
+        for inside in _pieces(columns.size, self.centers.max_columns):
+            some = columns[inside]
+            if self._held is None or not np.array_equal(self._held[0], some):
+                self._held = None
+                rows = np.maximum(self.rows.ravel(), 0)
+                piece = _Piece.of(self.table.take(rows, some))
+                if some.size == columns.size:
+                    self._held = (some.copy(), piece)
+                yield piece, inside
+            else:
+                yield self._held[1], inside
+
+
+class FoldedRows:
+    """The rows of a table in blocks, each with its share of every fold.
+
+    Parameters
+    ----------
+    table : Table
+    fold_of_row : numpy.ndarray of shape (n,)
+        The fold of each row, 0 to ``n_folds - 1``; -1 leaves a row out.
+    n_folds : int
+    centers : numpy.ndarray of shape (n_centers,)
+        Rows that distances are measured to; -1 is a placeholder, far from every row.
+    max_columns : int
+        At most so many standardised columns are held at a time; wider requests are worked
+        through in pieces, standardised anew each time.
+    block_rows : int or None
+        Rows in a block at most.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        fold_of_row: HostArray,
+        n_folds: int,
+        centers: HostArray,
+        *,
+        max_columns: int,
+        block_rows: int | None = None,
+    ) -> None:
+        self.table = table
+        self.centers = Centers(table, centers, max_columns)
+        self.fold_sizes = np.bincount(fold_of_row[fold_of_row >= 0], minlength=n_folds)
+        block_rows = block_rows or (DEVICE_BLOCK_ROWS if is_foreign(table.x) else BLOCK_ROWS)
+        dealt = _deal(fold_of_row, n_folds, max(1, block_rows // n_folds))
+        self.blocks = [FoldedBlock(table, rows, self.centers) for rows in dealt]
+
+    def attach(self, **arrays: Callable[[FoldedBlock], Array]) -> None:
+        """Let arrays go with the rows of every block, by name."""
+        for block in self.blocks:
+            for name, make in arrays.items():
+                block.attached[name] = make(block)
+
+    def sum(self, term: Callable[..., Any], *arguments: Any) -> Any:
+        """Add up ``term(block, *arguments)`` over the blocks, in order; terms may be tuples."""
+        return add_up(term(block, *arguments) for block in self.blocks)
+
+    def forget(self) -> None:
+        """Give back the memory of the last exponents and of the columns behind them."""
+        self.centers.forget()
+        for block in self.blocks:
+            block.forget()
+
+    def moved_exponents(
+        self, columns: HostArray, others: HostArray, sign: float, scale: float
+    ) -> Iterator[list[Array]]:
+        r"""Exponents of sets one column away from ``columns``, all weights alike.
+
+        For every other column j in turn, the exponents of the set with it (sign 1) or without it
+        (sign -1), times ``scale``, block by block and last those among the centres:
+        :math:`e_{il} \mp \frac12 (x_{ij} - c_{lj})^2`. Distances within the set are worked out once; a
+        neighbour costs one update of them.
+        """
+        among = self.centers.block()
+        blocks = [*self.blocks, among]
+        weights = np.full(columns.size, scale)
+        base = [block.exponents(weights, columns) * 1.0 for block in blocks]
+        per_piece = max(1, self.centers.max_columns)
+        unit = (0.5 * scale) ** 0.5
+        for start in range(0, others.size, per_piece):
+            some = others[start : start + per_piece]
+            # Scaled so that squared gaps are what is added.
+            at_rows = [block.lines(some, unit) for block in blocks]
+            at_centers = at_rows[-1]
+            for j in range(some.size):
+                moved = []
+                for within, values in zip(base, at_rows, strict=True):
+                    gaps = values[j, :][:, None] - at_centers[j, :][None, :]
+                    gaps *= gaps
+                    moved.append(within - gaps if sign > 0 else clip_in_place(within + gaps, 0.0))
+                yield moved
+
+
+def add_up(terms: Iterable[Any]) -> Any:
+    """The sum of arrays, or of tuples of arrays place by place."""
+    total: Any = None
+    for value in terms:
+        if total is None:
+            total = value
+        elif isinstance(value, tuple):
+            total = tuple(a + b for a, b in zip(total, value, strict=True))
+        else:
+            total = total + value
+    return total
+
+
+def _pieces(size: int, most: int) -> Iterator[slice]:
+    for start in range(0, max(size, 1), most):
+        yield slice(start, min(start + most, size))
+
+
+def _deal(fold_of_row: HostArray, n_folds: int, rows_per_fold: int) -> list[HostArray]:
+    """Cut the row numbers of every fold into blocks of at most ``rows_per_fold`` each."""
+    members = [np.flatnonzero(fold_of_row == f) for f in range(n_folds)]
+    longest = max(m.size for m in members)
+    n_blocks = -(-longest // rows_per_fold)
+    width = -(-longest // n_blocks)
+    dealt = np.full((n_folds, n_blocks * width), -1)
+    for f, m in enumerate(members):
+        dealt[f, : m.size] = m
+    return [dealt[:, i * width : (i + 1) * width] for i in range(n_blocks)]

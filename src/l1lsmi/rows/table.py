@@ -1,0 +1,111 @@
+"""A feature matrix that hands out standardised pieces of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from l1lsmi.arrays import Array, HostArray, gather, like, namespace, to_numpy
+
+__all__ = ["Table", "column_statistics", "standardize"]
+
+
+def column_statistics(x: Array) -> tuple[HostArray, HostArray]:
+    """Mean and standard deviation of every column, safe from overflow.
+
+    Columns are first mapped to [-1, 1] by their own range, so that neither
+    values of 1e150 nor offsets of 1e8 cost accuracy. A column whose range is
+    within rounding error of zero gets a standard deviation of exactly 0.
+
+    Parameters
+    ----------
+    x : array of shape (n, m)
+
+    Returns
+    -------
+    mean, scale : numpy.ndarray of shape (m,)
+    """
+    xp = namespace(x)
+    low = to_numpy(xp.min(x, axis=0)).astype(np.float64)
+    high = to_numpy(xp.max(x, axis=0)).astype(np.float64)
+    middle, half = low / 2 + high / 2, high / 2 - low / 2
+    constant = half <= 4 * np.finfo(np.float64).eps * np.maximum(np.abs(low), np.abs(high))
+    half = np.where(constant, 1.0, half)
+    shift, unit = like(middle, x), like(half, x)
+    total, squares = np.zeros(x.shape[1]), np.zeros(x.shape[1])
+    for some in _row_slices(x):
+        z = (xp.astype(x[some, :], xp.float64) - shift) / unit
+        total += to_numpy(xp.sum(z, axis=0))
+        squares += to_numpy(xp.sum(z * z, axis=0))
+    mean = total / x.shape[0]
+    deviation = np.sqrt(np.maximum(squares / x.shape[0] - mean**2, 0.0))
+    return middle + half * mean, np.where(constant, 0.0, half * deviation)
+
+
+def standardize(values: Array, mean: HostArray, scale: HostArray) -> Array:
+    """Subtract the mean and divide by the scale, column by column, in place; a scale of 0 is 1.
+
+    Columns near the limits of floating point are brought to order 1 first, by a power of 2, which
+    is exact: the difference of two large numbers must not overflow.
+    """
+    scale = np.where(scale > 0, scale, 1.0)
+    exponents = np.frexp(scale)[1]
+    if np.abs(exponents).max(initial=0) > 900:
+        power = np.ldexp(1.0, -np.clip(exponents, -1000, 1000))
+        values *= like(power, values)
+        mean, scale = mean * power, scale * power
+    values -= like(mean, values)
+    values /= like(scale, values)
+    return values
+
+
+@dataclass(frozen=True)
+class Table:
+    """A feature matrix that hands out standardised pieces of itself.
+
+    Attributes
+    ----------
+    x : array of shape (n, m)
+        The raw values, in any array API library.
+    mean, scale : numpy.ndarray of shape (m,)
+        Column means and standard deviations; a scale of 0 marks a constant column.
+    """
+
+    x: Array
+    mean: HostArray
+    scale: HostArray
+
+    @classmethod
+    def of(cls, x: Array) -> Table:
+        """Measure the columns of ``x`` and wrap it."""
+        mean, scale = column_statistics(x)
+        return cls(x, mean, scale)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.x.shape[0])
+
+    @property
+    def n_columns(self) -> int:
+        return int(self.x.shape[1])
+
+    @property
+    def varying(self) -> HostArray:
+        """Indices of the columns that are not constant."""
+        return np.flatnonzero(self.scale > 0)
+
+    def take(self, rows: HostArray, columns: HostArray) -> Array:
+        """Standardised float64 values of some rows and columns, as a new array."""
+        xp = namespace(self.x)
+        whole = columns.size == self.n_columns and np.array_equal(columns, np.arange(columns.size))
+        z = xp.astype(gather(self.x, rows, None if whole else columns), xp.float64, copy=False)
+        return standardize(z, self.mean[columns], self.scale[columns])
+
+
+def _row_slices(x: Array, elements: int = 250_000) -> Iterator[slice]:
+    """Cut the rows so that a temporary copy of each piece stays small."""
+    step = max(1, elements // max(1, int(x.shape[1])))
+    for start in range(0, int(x.shape[0]), step):
+        yield slice(start, min(start + step, int(x.shape[0])))
