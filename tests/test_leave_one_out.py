@@ -10,7 +10,7 @@ from l1lsmi.numerics.leave_one_out import (
     RIDGE,
     WIDTHS,
     LeaveOneOut,
-    target_functions,
+    TargetFunctions,
 )
 from l1lsmi.numerics.model import Model
 from l1lsmi.rows import Table
@@ -31,6 +31,10 @@ def make_judge(task, library=np, n_basis=23, **data):
 def standardized(task, **data):
     X, _ = problem_data(task, **data)
     return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+def functions_at(target):
+    return TargetFunctions.of(target, np.random.default_rng(0)).of_rows(target)
 
 
 def functions_of(judge):
@@ -92,7 +96,7 @@ def test_judge_finds_the_best_model_of_its_grid(task):
 @pytest.mark.parametrize("task", TASKS)
 def test_functions_of_the_target_are_centred_and_share_a_variance_of_one(task):
     _, y = problem_data(task)
-    functions = target_functions(check_target(y, task), np.random.default_rng(0))
+    functions = functions_at(check_target(y, task))
     assert np.abs(functions.mean(axis=0)).max() < 1e-12
     assert (functions**2).sum() / len(y) == pytest.approx(1.0)
 
@@ -100,17 +104,19 @@ def test_functions_of_the_target_are_centred_and_share_a_variance_of_one(task):
 def test_functions_of_classes_tell_them_apart_and_those_of_numbers_order_them():
     _, y = problem_data("classification")
     target = check_target(y, "classification")
-    functions = target_functions(target, np.random.default_rng(0))
+    functions = functions_at(target)
     assert np.array_equal(functions.argmax(axis=1), target.codes)
     _, y = problem_data("regression")
-    leading = target_functions(check_target(y, "regression"), np.random.default_rng(0))[:, 0]
+    leading = functions_at(check_target(y, "regression"))[:, 0]
     assert abs(spearmanr(leading, y)[0]) > 0.95
 
 
 def test_kernel_features_have_the_inner_products_of_the_kernel(monkeypatch):
     monkeypatch.setattr(leave_one_out, "N_FUNCTIONS", 60)
     values = np.random.default_rng(1).normal(size=90)
-    features = leave_one_out._kernel_features(values, 1.5)
+    points, turn = leave_one_out._kernel_features(values, 1.5)
+    features = np.exp(-0.5 * ((values[:, None] - points) / 1.5) ** 2) @ turn
+    features -= features.mean(axis=0)
     kernel = np.exp(-0.5 * ((values[:, None] - values) / 1.5) ** 2)
     center = np.eye(90) - 1 / 90
     assert_close(features @ features.T, center @ kernel @ center, atol=1e-6)
@@ -183,13 +189,14 @@ def test_some_rows_stand_for_all(task):
     target = check_target(y, task)
     some = LeaveOneOut(Table.of(X), target, 23, np.random.default_rng(3), most_rows=90)
     assert some.n_rows == 90
-    rows = some.rows.blocks[0].rows.ravel()
-    assert len(set(rows.tolist())) == 90
-    values = target.codes if task == "classification" else target.values
+    whole = some.functions.of_rows(target)
+    used = functions_of(some)
+    assert all((whole == row).all(axis=1).any() for row in used)
     # Every second row or so in the order of the target.
-    for quantile in (0.1, 0.3, 0.5, 0.8):
-        edge = np.quantile(values, quantile)
-        assert np.mean(values[rows] <= edge) == pytest.approx(np.mean(values <= edge), abs=0.03)
+    for function, among_used in zip(whole.T, used.T, strict=True):
+        for quantile in (0.1, 0.3, 0.5, 0.8):
+            edge = np.quantile(function, quantile)
+            assert np.mean(among_used <= edge) == pytest.approx(np.mean(function <= edge), abs=0.05)
     assert some.judge(COLUMNS).cv_score == pytest.approx(make_judge(task).judge(COLUMNS).cv_score, abs=0.2)
 
 

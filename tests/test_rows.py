@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from l1lsmi.arrays import to_numpy
 from l1lsmi.numerics.sampling import balanced_centers, stratified_folds
-from l1lsmi.rows import FoldedRows, Table, column_statistics
+from l1lsmi.rows import Centers, FoldedRows, Layout, Table, column_statistics
 from tests.conftest import assert_close, to_library
 
 
@@ -14,7 +14,9 @@ def folded(x, *, max_columns=100, block_rows=2000, n_folds=5, n_centers=13):
     n = x.shape[0]
     folds = stratified_folds(np.zeros(n, dtype=int), n_folds, rng)
     centers = np.append(rng.choice(n, n_centers - 1, replace=False), -1)
-    return FoldedRows(Table.of(x), folds, n_folds, centers, max_columns=max_columns, block_rows=block_rows)
+    table = Table.of(x)
+    layout = Layout(n_folds, Centers(table.rows_of(np.maximum(centers, 0)), centers, max_columns), {})
+    return FoldedRows(table, None, folds, layout, block_rows)
 
 
 def values(n=57, m=7):

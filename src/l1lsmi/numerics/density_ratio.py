@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from l1lsmi.arrays import Array, HostArray, exp_in_place, like, namespace
 from l1lsmi.numerics.model import Climb, Fit, Grid, Judgement, Model
 from l1lsmi.numerics.sampling import stratified_folds
 from l1lsmi.numerics.target import Target, median_positive
-from l1lsmi.rows import FoldedBlock, FoldedRows, Table
+from l1lsmi.rows import FoldedBlock, Layout, Table, centers_of, fold_rows
 
 __all__ = ["Basis", "DensityRatioDraw"]
 
@@ -112,19 +112,16 @@ class DensityRatioDraw:
             fold_of_row = stratified_folds(target.codes, n_folds, rng)
         self.centers = centers
         self._fold_of_center = np.where(centers >= 0, fold_of_row[centers], -1)
-        self.rows = FoldedRows(
-            table,
-            fold_of_row,
-            n_folds,
-            self.centers.ravel(),
-            # Standardised columns and their squares: two of the n x b arrays that are held.
-            max_columns=max(centers.size, 50),
-        )
         self.grid = grid
         self.target_sigma = target_sigma
         at_centers = None if target.values is None else target.values[centers[0]]
         self.basis = Basis(centers.shape[0], centers.shape[1], at_centers, target_sigma)
-        self.rows.attach(target_kernels=lambda block: self.basis.target_kernels(target, block))
+        layout = Layout(n_folds, centers_of(table, centers), {"target_kernels": self.basis.target_kernels})
+        self.rows = self._rows(table, target, fold_of_row, layout)
+
+    def _rows(self, table: Table, target: Target, fold_of_row: HostArray, layout: Layout) -> Any:
+        """Where sums over rows are taken; a fit that asks for more than sums needs them all at hand."""
+        return fold_rows(table, target, fold_of_row, layout)
 
     # -- kernels ---------------------------------------------------------------------------
 
@@ -247,11 +244,6 @@ class DensityRatioDraw:
 
     def neighbour_values(self, columns: HostArray, others: HostArray, sign: float, model: Model) -> HostArray:
         """Estimates for the sets with (sign 1) or without (sign -1) each of the others, under one model."""
-        moved = self.rows.moved_exponents(columns, others, sign, model.sigma**-2)
-        return np.array([self._value([exp_in_place(e) for e in blocks[:-1]], model) for blocks in moved])
-
-    def _value(self, kernels: list[Array], model: Model) -> float:
-        """Estimate from kernel values of all rows, one array of shape (rows, centres) per block."""
         raise NotImplementedError
 
     def _weight_slopes(self, weights: HostArray, model: Model, in_squares: HostArray) -> HostArray:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import Array, HostArray, namespace, to_numpy
+from l1lsmi.arrays import Array, HostArray, exp_in_place, namespace, to_numpy
 from l1lsmi.numerics.density_ratio import Basis, DensityRatioDraw
 from l1lsmi.numerics.least_squares import (
     FoldSums,
@@ -23,7 +23,7 @@ from l1lsmi.numerics.least_squares import (
 )
 from l1lsmi.numerics.model import Climb, Fit, Judgement, Model
 from l1lsmi.numerics.target import Target
-from l1lsmi.rows import FoldedBlock, Table, add_up
+from l1lsmi.rows import FoldedBlock, Table
 
 __all__ = ["LeastSquaresDraw"]
 
@@ -31,6 +31,8 @@ __all__ = ["LeastSquaresDraw"]
 REGULARIZATIONS = tuple(float(v) for v in np.logspace(-4, 0, 5))
 #: Below this, rounding errors of the Gram matrix are no longer small beside the regularization.
 LEAST_REGULARIZATION = 1e-11
+#: Numbers in the sums that are taken in one visit of the rows at most.
+MOST_SUMS = 2_000_000
 #: The climb keeps the regularization in this range: below it, wide kernels turn into
 #: polynomials of low degree, which see no interactions.
 CLIMB_REGULARIZATIONS = (1e-3, 10.0)
@@ -49,10 +51,10 @@ class LeastSquaresDraw(DensityRatioDraw):
         self.target = TargetSums.of(grams, self.rows.fold_sizes.tolist())
 
     def _sums(self, weights: HostArray, columns: HostArray, sigma: float) -> FoldSums:
-        return FoldSums(*self.rows.sum(_kernel_sums, self.basis, weights, columns, sigma))
+        return FoldSums(*self.rows.sum(_kernel_sums, self.basis, weights, columns, sigma, columns=columns))
 
     def _width_sums(self, weights: HostArray, columns: HostArray, sigmas: Sequence[float]) -> list[FoldSums]:
-        found = self.rows.sum(_width_sums, self.basis, weights, columns, tuple(sigmas))
+        found = self.rows.sum(_width_sums, self.basis, weights, columns, tuple(sigmas), columns=columns)
         return [FoldSums(*found[i : i + 2]) for i in range(0, len(found), 2)]
 
     # -- model selection -------------------------------------------------------------------
@@ -138,21 +140,27 @@ class LeastSquaresDraw(DensityRatioDraw):
 
         return Climb(weights, -score, gradient, Model(model.sigma, regularization), estimate)
 
-    def _value(self, kernels: list[Array], model: Model) -> float:
-        # No folds are needed for the value: all rows of a block go into one product per group.
-        def term(block: FoldedBlock, kernel: Array) -> FoldSums:
-            xp = namespace(kernel)
-            by_group = xp.reshape(kernel, (1, kernel.shape[0], *self.centers.shape))
-            return fold_sums(xp.permute_dims(by_group, (0, 2, 1, 3)), _foldless_target_kernels(block))
-
-        sums = FoldSums(*add_up(map(term, self.rows.blocks, kernels)))
-        return fit_all_rows(sums, self.target, model.regularization)[1]
+    def neighbour_values(self, columns: HostArray, others: HostArray, sign: float, model: Model) -> HostArray:
+        """Estimates for the sets with (sign 1) or without (sign -1) each of the others, under one model."""
+        at_a_time = max(1, MOST_SUMS // (self.centers.size * self.centers.shape[1]))
+        values: list[float] = []
+        for start in range(0, others.size, at_a_time):
+            some = others[start : start + at_a_time]
+            needed = np.union1d(columns, some)
+            found = self.rows.sum(
+                _moved_sums, self.basis, columns, some, sign, model.sigma**-2, columns=needed
+            )
+            for i in range(0, len(found), 2):
+                sums = FoldSums(found[i], found[i + 1])
+                values.append(fit_all_rows(sums, self.target, model.regularization)[1])
+        return np.array(values)
 
     def _pull_back(
         self, weights: HostArray, columns: HostArray, sigma: float, slopes: RowSlopes, candidates: HostArray
     ) -> HostArray:
-        total = self.rows.sum(_slopes_in_squares, self.basis, weights, columns, sigma, slopes, candidates)
-        return to_numpy(total)
+        arguments = (self.basis, weights, columns, sigma, slopes, candidates)
+        needed = columns if candidates is columns else np.union1d(columns, candidates)
+        return to_numpy(self.rows.sum(_slopes_in_squares, *arguments, columns=needed))
 
     def set_slopes(self, columns: HostArray, model: Model, candidates: HostArray) -> HostArray:
         """Slopes of minus the cross-validation score in the squared weights of ``candidates``."""
@@ -205,6 +213,18 @@ def _slopes_in_squares(
     kernels = basis.kernels(block, weights, columns, sigma)
     change = kernel_slopes(kernels, block.attached["target_kernels"], slopes)
     return block.pull_back(namespace(change).reshape(change, (-1, block.centers.size)), candidates)
+
+
+def _moved_sums(
+    block: FoldedBlock, basis: Basis, columns: HostArray, others: HostArray, sign: float, scale: float
+) -> tuple[Array, ...]:
+    """Sums for the sets one column away, one after the other."""
+    target_kernels = _foldless_target_kernels(block)
+    found: list[Array] = []
+    for exponents in block.moved_exponents(columns, others, sign, scale):
+        # No folds are needed for the value: all rows go into one product per group.
+        found.extend(fold_sums(basis.grouped(exp_in_place(exponents), 1), target_kernels))
+    return tuple(found)
 
 
 def _foldless_target_kernels(block: FoldedBlock) -> Array:

@@ -18,7 +18,8 @@ fit is :math:`S = K A^{-1} K^T`. All regularizations :math:`\lambda` at one widt
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,9 +27,9 @@ from l1lsmi.arrays import Array, HostArray, exp_in_place, like, namespace, to_nu
 from l1lsmi.numerics.model import Judgement, Model
 from l1lsmi.numerics.sampling import spread_centers
 from l1lsmi.numerics.target import Target, median_positive
-from l1lsmi.rows import FoldedBlock, FoldedRows, Table, add_up
+from l1lsmi.rows import FoldedBlock, FoldedRows, Layout, Table, add_up, centers_of, fold_rows
 
-__all__ = ["Juror", "LeaveOneOut", "target_functions"]
+__all__ = ["Juror", "LeaveOneOut", "TargetFunctions"]
 
 #: Kernel widths, as factors of the median distance in a set of features.
 WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -40,37 +41,85 @@ LEAST_REST = 1e-6
 #: Width of the target's kernel over the median distance, and how many of its features are used.
 TARGET_WIDTH = 2.0
 N_FUNCTIONS = 8
+#: Values of a numeric target that its functions are fitted to at most.
+MOST_VALUES = 20_000
 #: A model of its own is not expected to make the score of a neighbouring set better by more.
 MARGIN = 1.05
 #: Rows at most by which exchanges are proposed; they are judged by all.
 ROWS_TO_LOOK_AT = 2_000
 
 
-def target_functions(target: Target, rng: np.random.Generator) -> HostArray:
-    """Functions of the target with mean 0, (n, q), their variances adding up to 1.
+@dataclass(frozen=True)
+class TargetFunctions:
+    """Functions of the target with mean 0, their variances adding up to 1.
 
     Class memberships, or the leading features of a Gaussian kernel of the values.
+
+    Attributes
+    ----------
+    points : numpy.ndarray or None
+        Values that the kernel is measured to; None for classes.
+    width : float
+        Of the kernel.
+    features : numpy.ndarray of shape (points, q)
+        From kernels to features.
+    mean : numpy.ndarray of shape (q,)
+    norm : float
     """
-    if target.values is None:
-        functions = np.zeros((target.n_rows, int(target.codes.max()) + 1))
-        functions[np.arange(target.n_rows), target.codes] = 1.0
-    else:
-        functions = _kernel_features(target.values, TARGET_WIDTH * target.median_distance(rng))
-    functions -= functions.mean(axis=0)
-    return np.asarray(functions / np.sqrt((functions**2).sum() / target.n_rows))
+
+    points: HostArray | None
+    width: float
+    features: HostArray
+    mean: HostArray
+    norm: float
+
+    @classmethod
+    def of(cls, target: Target, rng: np.random.Generator) -> TargetFunctions:
+        """Fit them to a target; to some of its values where there are many."""
+        if target.values is None:
+            shares = np.bincount(target.codes) / target.n_rows
+            return cls(None, 0.0, np.eye(shares.size), shares, float(np.sqrt(1 - (shares**2).sum())))
+        width = TARGET_WIDTH * target.median_distance(rng)
+        values = target.values
+        if values.size > MOST_VALUES:
+            values = values[spread_centers(values, MOST_VALUES, rng)]
+        points, features = _kernel_features(values, width)
+        found = cls(points, width, features, np.zeros(features.shape[1]), 1.0)
+        raw = found.of_values(values)
+        mean = raw.mean(axis=0)
+        return replace(found, mean=mean, norm=float(np.sqrt(((raw - mean) ** 2).sum() / values.size)))
+
+    def of_values(self, values: HostArray) -> HostArray:
+        """At some values of a numeric target, (n, q)."""
+        assert self.points is not None
+        kernel = np.exp(-0.5 * ((values[:, None] - self.points) / self.width) ** 2)
+        return np.asarray((kernel @ self.features - self.mean) / self.norm)
+
+    def of_rows(self, target: Target) -> HostArray:
+        """At some rows, (n, q)."""
+        if target.values is not None:
+            return self.of_values(target.values)
+        return np.asarray((self.features[target.codes] - self.mean) / self.norm)
+
+    def attach(self, target: Target, block: FoldedBlock) -> Array:
+        """At the rows of a block; 0 where there is none."""
+        rows = block.rows.ravel()
+        functions = self.of_rows(target.rows_of(np.maximum(rows, 0)))
+        return like(np.where(rows[:, None] < 0, 0.0, functions), block.table.x)
 
 
-def _kernel_features(values: HostArray, width: float) -> HostArray:
+def _kernel_features(values: HostArray, width: float) -> tuple[HostArray, HostArray]:
     """Leading features of a Gaussian kernel of numbers, by way of some of their quantiles."""
     some = np.unique(np.quantile(values, np.linspace(0, 1, 100), method="nearest"))
     kernel = np.exp(-0.5 * ((values[:, None] - some) / width) ** 2)
     among = np.exp(-0.5 * ((some[:, None] - some) / width) ** 2)
     size, vectors = np.linalg.eigh(among)
     kept = size > 1e-10 * size[-1]
-    features = kernel @ (vectors[:, kept] / np.sqrt(size[kept]))
+    white = vectors[:, kept] / np.sqrt(size[kept])
+    features = kernel @ white
     features -= features.mean(axis=0)
     _, leading = np.linalg.eigh(features.T @ features)
-    return np.asarray(features @ leading[:, ::-1][:, :N_FUNCTIONS])
+    return some, np.asarray(white @ leading[:, ::-1][:, :N_FUNCTIONS])
 
 
 class _Fit(NamedTuple):
@@ -112,20 +161,19 @@ class LeaveOneOut:
         most_rows: int | None = None,
     ) -> None:
         order = target.codes if target.values is None else target.values
-        fold_of_row = np.zeros(table.n_rows, dtype=np.intp)
+        some, of_some = table, target
         if most_rows is not None and table.n_rows > most_rows:
-            fold_of_row -= 1
-            fold_of_row[spread_centers(order, most_rows, rng)] = 0
-        self.n_rows = int(np.count_nonzero(fold_of_row == 0))
-        centers = spread_centers(order, n_basis, rng)
-        self.rows = FoldedRows(table, fold_of_row, 1, centers, max_columns=max(centers.size, 50))
-        self._among = self.rows.centers.block()
-        functions = target_functions(target, rng)
-        self.rows.attach(
-            functions=lambda block: like(
-                np.where(block.rows.T < 0, 0.0, functions[block.rows.ravel()]), table.x
-            )
-        )
+            rows = np.sort(spread_centers(order, most_rows, rng))
+            some, of_some = table.rows_of(rows), target.rows_of(rows)
+        self.n_rows = some.n_rows
+        centers = centers_of(table, spread_centers(order, n_basis, rng))
+        self.functions = TargetFunctions.of(target, rng)
+        layout = Layout(1, centers, {"functions": self.functions.attach})
+        one_fold = np.zeros(some.n_rows, dtype=np.intp)
+        # Exchanges are looked for among some rows, which are at hand.
+        fold = fold_rows if most_rows is None else FoldedRows
+        self.rows: Any = fold(some, of_some, one_fold, layout)
+        self._among = centers.block()
 
     def _forget(self) -> None:
         """Give memory back: several judges and searches stand side by side."""
@@ -161,13 +209,13 @@ class LeaveOneOut:
         if not sigmas:
             return []
         scales = tuple(sigma**-2 for sigma in sigmas)
-        sums = self.rows.sum(_sums_at, weights, columns, scales)
+        sums = self.rows.sum(_sums_at, weights, columns, scales, columns=columns)
         among = self._among.exponents(weights, columns)
         turned = [
             _turned(_Fit(sums[2 * i], sums[2 * i + 1], exp_in_place(among * scale)))
             for i, scale in enumerate(scales)
         ]
-        losses = self.rows.sum(_losses_at, weights, columns, scales, turned)
+        losses = self.rows.sum(_losses_at, weights, columns, scales, turned, columns=columns)
         found = []
         for sigma, loss in zip(sigmas, losses, strict=True):
             scores = to_numpy(loss) / self.n_rows
@@ -177,7 +225,7 @@ class LeaveOneOut:
 
     # -- one model for many sets -----------------------------------------------------------
 
-    def _score(self, exponents: list[Array], scale: float, regularization: float) -> float:
+    def _score(self, exponents: Sequence[Array], scale: float, regularization: float) -> float:
         """Score of given exponents, block by block and last among the centres, at one regularization."""
         kernels = [exp_in_place(e * scale) for e in exponents]
         functions = [block.attached["functions"] for block in self.rows.blocks]
@@ -204,15 +252,16 @@ class LeaveOneOut:
         """
         weights = np.full(columns.size, 1 / model.sigma)
         among = self._among.kernels(weights**2, columns)
-        gram, joint = self.rows.sum(_sums_of, weights, columns)
+        gram, joint = self.rows.sum(_sums_of, weights, columns, columns=columns)
         sums = _Fit(gram, joint, among)
         xp = namespace(sums.gram)
         inverse = _inverse(sums, model.regularization)
         coefficients = inverse @ sums.joint
-        adjoint, spread = self.rows.sum(_adjoint, weights, columns, inverse, coefficients)
+        adjoint, spread = self.rows.sum(_adjoint, weights, columns, inverse, coefficients, columns=columns)
         outer = 2 * adjoint @ xp.matrix_transpose(coefficients)
         slopes = _Slopes(inverse, coefficients, adjoint, outer - 2 * spread)
-        total = self.rows.sum(_slopes_in_squares, weights, columns, slopes, candidates)
+        needed = np.union1d(columns, candidates)
+        total = self.rows.sum(_slopes_in_squares, weights, columns, slopes, candidates, columns=needed)
         total = total + self._among.pull_back((outer - spread) * among * model.regularization, candidates)
         self._forget()
         return to_numpy(total) / (self.n_rows * model.sigma**2)
@@ -232,14 +281,14 @@ class LeaveOneOut:
         enter = candidates[~present][np.argsort(-slopes[~present], kind="stable")[: 4 * width]]
         scale = model.sigma**-2
         scores: dict[tuple[int, ...], float] = {}
+        blocks = [*self.rows.blocks, self._among]
         for i in leave:
             others = np.array([j for j in support if j != i], dtype=np.intp)
-            moved = self.rows.moved_exponents(others, enter, 1, scale)
-            for j, exponents in zip(enter, moved, strict=True):
+            moved = (block.moved_exponents(others, enter, 1, scale) for block in blocks)
+            for j, exponents in zip(enter, zip(*moved, strict=True), strict=True):
                 score = self._score(exponents, 1.0, model.regularization)
                 scores[tuple(sorted((*others.tolist(), int(j))))] = score
         columns = np.array(support)
-        blocks = [*self.rows.blocks, self._among]
         present_exponents = [block.exponents(np.ones(columns.size), columns) for block in blocks]
         hopeless = MARGIN * self._score(present_exponents, scale, model.regularization)
         self._forget()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import Array, HostArray, like, namespace, to_numpy
+from l1lsmi.arrays import Array, HostArray, exp_in_place, like, namespace, to_numpy
 from l1lsmi.numerics.density_ratio import DensityRatioDraw
 from l1lsmi.numerics.likelihood import (
     SCORE_BARRIER,
@@ -22,7 +22,7 @@ from l1lsmi.numerics.likelihood import (
 )
 from l1lsmi.numerics.model import Climb, Fit, Judgement, Model
 from l1lsmi.numerics.target import Target
-from l1lsmi.rows import Table, add_up
+from l1lsmi.rows import FoldedRows, Layout, Table, add_up
 
 __all__ = ["LikelihoodDraw"]
 
@@ -51,6 +51,9 @@ class LikelihoodDraw(DensityRatioDraw):
         )
 
     # -- rows as the likelihood sees them ----------------------------------------------------
+
+    def _rows(self, table: Table, target: Target, fold_of_row: HostArray, layout: Layout) -> FoldedRows:
+        return FoldedRows(table, target, fold_of_row, layout)
 
     def _kernels(self, weights: HostArray, columns: HostArray, sigma: float) -> list[Array]:
         """Kernel values of every block, (F, C, q, b)."""
@@ -125,7 +128,14 @@ class LikelihoodDraw(DensityRatioDraw):
             cv_score = float(self._held_out(kernels).mean())
         return Fit(to_numpy(alpha[0, ...] / total), value, cv_score)
 
-    def _value(self, kernels: list[Array], model: Model) -> float:
+    def neighbour_values(self, columns: HostArray, others: HostArray, sign: float, model: Model) -> HostArray:
+        """Estimates for the sets with (sign 1) or without (sign -1) each of the others, under one model."""
+        scale = model.sigma**-2
+        moved = (block.moved_exponents(columns, others, sign, scale) for block in self.rows.blocks)
+        sets = zip(*moved, strict=True)
+        return np.array([self._value([exp_in_place(e) for e in exponents]) for exponents in sets])
+
+    def _value(self, kernels: list[Array]) -> float:
         folded = [self.basis.grouped(kernel, self.rows.fold_sizes.size) for kernel in kernels]
         blocks, split = self._blocks(folded), self._split(folded, self._all_rows)
         return mutual_information(blocks, split, fit_ratios(blocks, split).alpha)

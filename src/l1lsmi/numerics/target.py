@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -59,6 +59,15 @@ class Target:
         assert self.values is not None
         some = self.values if self.n_rows <= most else rng.choice(self.values, most, replace=False)
         return median_positive(np.abs(some[:, None] - some)[np.triu_indices(some.size, 1)])
+
+    def rows_of(self, rows: HostArray | slice) -> Target:
+        """Some rows, encoded like the whole."""
+        values = None if self.values is None else self.values[rows]
+        return replace(self, codes=self.codes[rows], values=values)
+
+    def slice_of(self, start: int, stop: int) -> Target:
+        """Consecutive rows, not copied."""
+        return self.rows_of(slice(start, stop))
 
     def encode(self, y: HostArray) -> HostArray:
         """Encode further targets the same way; an unknown class becomes -1."""

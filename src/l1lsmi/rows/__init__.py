@@ -7,7 +7,21 @@ of the method is a sum over blocks of small arrays. Weighted distances leave a b
 else touches the rows.
 """
 
-from l1lsmi.rows.folded import Centers, FoldedBlock, FoldedRows, add_up
-from l1lsmi.rows.table import Table, column_statistics, standardize
+from l1lsmi.rows.folded import Centers, FoldedBlock, FoldedRows, Layout, add_up, centers_of
+from l1lsmi.rows.parted import PartedRows, fold_rows
+from l1lsmi.rows.table import Means, Table, column_statistics, standardize
 
-__all__ = ["Centers", "FoldedBlock", "FoldedRows", "Table", "add_up", "column_statistics", "standardize"]
+__all__ = [
+    "Centers",
+    "FoldedBlock",
+    "FoldedRows",
+    "Layout",
+    "Means",
+    "PartedRows",
+    "Table",
+    "add_up",
+    "centers_of",
+    "column_statistics",
+    "fold_rows",
+    "standardize",
+]

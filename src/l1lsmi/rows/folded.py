@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -13,7 +13,6 @@ from l1lsmi.arrays import (
     HostArray,
     clip_in_place,
     exp_in_place,
-    gather,
     is_foreign,
     like,
     namespace,
@@ -22,7 +21,7 @@ from l1lsmi.arrays import (
 )
 from l1lsmi.rows.table import Table
 
-__all__ = ["Centers", "FoldedBlock", "FoldedRows", "add_up"]
+__all__ = ["Centers", "FoldedBlock", "FoldedRows", "Layout", "add_up", "centers_of"]
 
 #: Rows per block: a block of distances to 100 centres then stays in cache, and memory is small.
 BLOCK_ROWS = 500
@@ -56,15 +55,16 @@ class Centers:
     Parameters
     ----------
     table : Table
+        Of these rows alone: centres go where blocks go, without the whole.
     rows : numpy.ndarray of shape (n_centers,)
-        Their numbers in the table; -1 is a placeholder, far from every row.
+        Their numbers in the whole; -1 is a placeholder, far from every row.
     max_columns : int
-        Wider pieces than this are not held.
+        At most so many standardised columns of a block are held at a time; wider requests are worked
+        through in pieces, standardised anew each time.
     """
 
     def __init__(self, table: Table, rows: HostArray, max_columns: int) -> None:
-        # Rows of their own: centres go where blocks go, without the table.
-        self.table = Table(gather(table.x, np.maximum(rows, 0), None), table.mean, table.scale)
+        self.table = table
         self.rows = rows
         self.max_columns = max_columns
         # Placeholders are so far from everything that their kernels are exactly 0.
@@ -78,16 +78,18 @@ class Centers:
 
     def piece(self, columns: HostArray) -> _Piece:
         """Standardised columns of the centres."""
-        if self._held is not None and np.array_equal(self._held[0], columns):
-            return self._held[1]
+        held = self._held  # threads may share centres
+        if held is not None and np.array_equal(held[0], columns):
+            return held[1]
         piece = _Piece.of(self.table.take(np.arange(self.size), columns))
         self._held = (columns.copy(), piece) if columns.size <= self.max_columns else None
         return piece
 
     def right_side(self, squared_weights: HostArray, columns: HostArray, first: bool) -> Array:
         """What a piece of rows is multiplied with; the same for every block."""
-        if self._right is not None and self._right[0] is squared_weights and self._right[1] is columns:
-            return self._right[2]
+        known = self._right
+        if known is not None and known[0] is squared_weights and known[1] is columns:
+            return known[2]
         center = self.piece(columns)
         v = like(squared_weights, self.table.x)
         xp = namespace(v)
@@ -125,6 +127,12 @@ class Centers:
     def forget(self) -> None:
         """Give back the memory of the last columns."""
         self._held = self._right = None
+
+
+def centers_of(table: Table, rows: HostArray) -> Centers:
+    """Centres at some rows of a table, -1 for none."""
+    # Standardised columns and their squares are then two of the arrays of rows by centres that are held.
+    return Centers(table.rows_of(np.maximum(rows.ravel(), 0)), rows.ravel(), max(rows.size, 50))
 
 
 @dataclass
@@ -204,7 +212,26 @@ class FoldedBlock:
             totals.append(0.5 * total)
         return totals[0] if len(totals) == 1 else xp.concat(totals)
 
-    def lines(self, columns: HostArray, unit: float) -> Array:
+    def moved_exponents(
+        self, columns: HostArray, others: HostArray, sign: float, scale: float
+    ) -> Iterator[Array]:
+        r"""Exponents of sets one column away from ``columns``, all weights alike.
+
+        For every other column j in turn, the exponents of the set with it (sign 1) or without it
+        (sign -1), times ``scale``: :math:`e_{il} \mp \frac12 (x_{ij} - c_{lj})^2`. Distances within the set
+        are worked out once; a neighbour costs one update of them.
+        """
+        within = self.exponents(np.full(columns.size, scale), columns) * 1.0
+        unit = (0.5 * scale) ** 0.5  # squared gaps are what is added
+        centers = self.centers.block()
+        for inside in _pieces(others.size, self.centers.max_columns):
+            at_rows, at_centers = self._lines(others[inside], unit), centers._lines(others[inside], unit)
+            for j in range(at_rows.shape[0]):
+                gaps = at_rows[j, :][:, None] - at_centers[j, :][None, :]
+                gaps *= gaps
+                yield within - gaps if sign > 0 else clip_in_place(within + gaps, 0.0)
+
+    def _lines(self, columns: HostArray, unit: float) -> Array:
         """Standardised columns times ``unit``, one after the other in memory: (columns, rows)."""
         xp = namespace(self.table.x)
         values = self.table.take(np.maximum(self.rows.ravel(), 0), columns)
@@ -250,20 +277,48 @@ class FoldedBlock:
                 yield self._held[1], inside
 
 
+@dataclass(frozen=True)
+class Layout:
+    """How rows are made into a block: where their folds go, and what is attached to them.
+
+    Attributes
+    ----------
+    n_folds : int
+    centers : Centers
+    attach : mapping of str to callable
+        ``make(target, block)`` gives the array that goes with the rows of a block.
+    """
+
+    n_folds: int
+    centers: Centers
+    attach: Mapping[str, Callable[[Any, FoldedBlock], Array]]
+
+    def bytes_per_row(self, n_columns: int) -> int:
+        """What is kept of a row: exponents, the target's side, and columns with their squares."""
+        return 8 * (2 * self.centers.size + 2 * min(n_columns, self.centers.max_columns))
+
+    def blocks(
+        self, table: Table, target: Any, fold_of_row: HostArray, block_rows: int
+    ) -> Iterator[FoldedBlock]:
+        """Deal rows out in blocks of at most ``block_rows``."""
+        for rows in _deal(fold_of_row, self.n_folds, max(1, block_rows // self.n_folds)):
+            block = FoldedBlock(table, rows, self.centers)
+            for name, make in self.attach.items():
+                block.attached[name] = make(target, block)
+            yield block
+
+
 class FoldedRows:
-    """The rows of a table in blocks, each with its share of every fold.
+    """The rows of a table in blocks, each with its share of every fold, all at hand.
 
     Parameters
     ----------
     table : Table
+    target : object
+        What `Layout.attach` makes arrays of.
     fold_of_row : numpy.ndarray of shape (n,)
-        The fold of each row, 0 to ``n_folds - 1``; -1 leaves a row out.
-    n_folds : int
-    centers : numpy.ndarray of shape (n_centers,)
-        Rows that distances are measured to; -1 is a placeholder, far from every row.
-    max_columns : int
-        At most so many standardised columns are held at a time; wider requests are worked
-        through in pieces, standardised anew each time.
+        The fold of each row; -1 leaves a row out.
+    layout : Layout
     block_rows : int or None
         Rows in a block at most.
     """
@@ -271,28 +326,21 @@ class FoldedRows:
     def __init__(
         self,
         table: Table,
+        target: Any,
         fold_of_row: HostArray,
-        n_folds: int,
-        centers: HostArray,
-        *,
-        max_columns: int,
+        layout: Layout,
         block_rows: int | None = None,
     ) -> None:
-        self.table = table
-        self.centers = Centers(table, centers, max_columns)
-        self.fold_sizes = np.bincount(fold_of_row[fold_of_row >= 0], minlength=n_folds)
+        self.centers = layout.centers
+        self.fold_sizes = np.bincount(fold_of_row[fold_of_row >= 0], minlength=layout.n_folds)
         block_rows = block_rows or (DEVICE_BLOCK_ROWS if is_foreign(table.x) else BLOCK_ROWS)
-        dealt = _deal(fold_of_row, n_folds, max(1, block_rows // n_folds))
-        self.blocks = [FoldedBlock(table, rows, self.centers) for rows in dealt]
+        self.blocks = list(layout.blocks(table, target, fold_of_row, block_rows))
 
-    def attach(self, **arrays: Callable[[FoldedBlock], Array]) -> None:
-        """Let arrays go with the rows of every block, by name."""
-        for block in self.blocks:
-            for name, make in arrays.items():
-                block.attached[name] = make(block)
+    def sum(self, term: Callable[..., Any], *arguments: Any, columns: HostArray | None = None) -> Any:
+        """Add up ``term(block, *arguments)`` over the blocks, in order; terms may be tuples.
 
-    def sum(self, term: Callable[..., Any], *arguments: Any) -> Any:
-        """Add up ``term(block, *arguments)`` over the blocks, in order; terms may be tuples."""
+        ``columns`` are those that the term reads, None for none; here all are at hand.
+        """
         return add_up(term(block, *arguments) for block in self.blocks)
 
     def forget(self) -> None:
@@ -301,40 +349,13 @@ class FoldedRows:
         for block in self.blocks:
             block.forget()
 
-    def moved_exponents(
-        self, columns: HostArray, others: HostArray, sign: float, scale: float
-    ) -> Iterator[list[Array]]:
-        r"""Exponents of sets one column away from ``columns``, all weights alike.
-
-        For every other column j in turn, the exponents of the set with it (sign 1) or without it
-        (sign -1), times ``scale``, block by block and last those among the centres:
-        :math:`e_{il} \mp \frac12 (x_{ij} - c_{lj})^2`. Distances within the set are worked out once; a
-        neighbour costs one update of them.
-        """
-        among = self.centers.block()
-        blocks = [*self.blocks, among]
-        weights = np.full(columns.size, scale)
-        base = [block.exponents(weights, columns) * 1.0 for block in blocks]
-        per_piece = max(1, self.centers.max_columns)
-        unit = (0.5 * scale) ** 0.5
-        for start in range(0, others.size, per_piece):
-            some = others[start : start + per_piece]
-            # Scaled so that squared gaps are what is added.
-            at_rows = [block.lines(some, unit) for block in blocks]
-            at_centers = at_rows[-1]
-            for j in range(some.size):
-                moved = []
-                for within, values in zip(base, at_rows, strict=True):
-                    gaps = values[j, :][:, None] - at_centers[j, :][None, :]
-                    gaps *= gaps
-                    moved.append(within - gaps if sign > 0 else clip_in_place(within + gaps, 0.0))
-                yield moved
-
 
 def add_up(terms: Iterable[Any]) -> Any:
     """The sum of arrays, or of tuples of arrays place by place."""
     total: Any = None
     for value in terms:
+        if value is None:  # no rows, no term
+            continue
         if total is None:
             total = value
         elif isinstance(value, tuple):
@@ -353,6 +374,8 @@ def _deal(fold_of_row: HostArray, n_folds: int, rows_per_fold: int) -> list[Host
     """Cut the row numbers of every fold into blocks of at most ``rows_per_fold`` each."""
     members = [np.flatnonzero(fold_of_row == f) for f in range(n_folds)]
     longest = max(m.size for m in members)
+    if longest == 0:
+        return []
     n_blocks = -(-longest // rows_per_fold)
     width = -(-longest // n_blocks)
     dealt = np.full((n_folds, n_blocks * width), -1)

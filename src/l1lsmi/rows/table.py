@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from l1lsmi.arrays import Array, HostArray, gather, like, namespace, to_numpy
 
-__all__ = ["Table", "column_statistics", "standardize"]
+__all__ = ["Means", "Table", "column_statistics", "standardize"]
+
+#: Bytes that are kept of the rows unless told otherwise.
+DEFAULT_KEPT = 2**28
 
 
 def column_statistics(x: Array) -> tuple[HostArray, HostArray]:
@@ -62,6 +65,28 @@ def standardize(values: Array, mean: HostArray, scale: HostArray) -> Array:
 
 
 @dataclass(frozen=True)
+class Means:
+    """What may be spent on working with rows.
+
+    Attributes
+    ----------
+    memory_limit : int or None
+        Bytes for everything beside the feature matrix itself; None is a quarter of a gigabyte for what
+        is kept of the rows.
+    n_jobs : int
+        Threads that parts of the rows are spread over.
+    """
+
+    memory_limit: int | None = None
+    n_jobs: int = 1
+
+    def kept_bytes(self) -> int:
+        """What may be kept of the rows from one step to the next."""
+        # A step needs as much again, and threads have draws of their own.
+        return DEFAULT_KEPT if self.memory_limit is None else self.memory_limit // (2 * self.n_jobs)
+
+
+@dataclass(frozen=True)
 class Table:
     """A feature matrix that hands out standardised pieces of itself.
 
@@ -71,17 +96,28 @@ class Table:
         The raw values, in any array API library.
     mean, scale : numpy.ndarray of shape (m,)
         Column means and standard deviations; a scale of 0 marks a constant column.
+    means : Means
+        What may be spent on working with it.
     """
 
     x: Array
     mean: HostArray
     scale: HostArray
+    means: Means = Means()
 
     @classmethod
-    def of(cls, x: Array) -> Table:
+    def of(cls, x: Array, means: Means | None = None) -> Table:
         """Measure the columns of ``x`` and wrap it."""
         mean, scale = column_statistics(x)
-        return cls(x, mean, scale)
+        return cls(x, mean, scale, means or Means())
+
+    def rows_of(self, rows: HostArray) -> Table:
+        """Some rows as a table of their own, standardised like the whole."""
+        return replace(self, x=gather(self.x, rows, None))
+
+    def slice_of(self, start: int, stop: int) -> Table:
+        """Consecutive rows, not copied."""
+        return replace(self, x=self.x[start:stop, :])
 
     @property
     def n_rows(self) -> int:
