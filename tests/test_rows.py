@@ -5,7 +5,17 @@ from hypothesis import strategies as st
 
 from l1lsmi.arrays import to_numpy
 from l1lsmi.numerics.sampling import balanced_centers, stratified_folds
-from l1lsmi.rows import Centers, FoldedRows, Layout, Table, column_statistics
+from l1lsmi.rows import (
+    Centers,
+    FoldedRows,
+    Layout,
+    Means,
+    PartedRows,
+    Table,
+    column_statistics,
+    fold_rows,
+)
+from l1lsmi.rows.parted import ArrayParts
 from tests.conftest import assert_close, to_library
 
 
@@ -88,6 +98,51 @@ def test_pull_back_is_the_transpose_of_exponents():
     change = np.random.default_rng(2).random(size=7)  # distances stay positive
     expected = weighted_sum(v + change) - weighted_sum(v)  # linear in v
     np.testing.assert_allclose(block.pull_back(slopes, columns) @ change, expected, rtol=1e-9)
+
+
+class Numbers:
+    """A target of row numbers."""
+
+    def __init__(self, numbers):
+        self.numbers = numbers
+
+    def slice_of(self, start, stop):
+        return Numbers(self.numbers[start:stop])
+
+    def attach(self, block):
+        return block.pick(self.numbers.astype(float), 0.0)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize("part_rows", [1, 7, 40, 1000])
+def test_parts_of_rows_give_the_same_sums(part_rows, n_jobs):
+    x = values()
+    table = Table.of(x, Means(n_jobs=n_jobs))
+    folds = stratified_folds(np.zeros(57, dtype=int), 5, np.random.default_rng(3))
+    folds[[4, 9]] = -1
+    centers = Centers(table.rows_of(np.arange(9)), np.arange(9), 100)
+    layout = Layout(5, centers, {"numbers": Numbers.attach})
+    columns, v = np.array([0, 2, 5]), np.array([0.3, 1.0, 0.2])
+
+    def term(block, factor):
+        kernels = block.kernels(v, columns)
+        folded = kernels.reshape(5, -1, 9)
+        grams = np.swapaxes(folded, 1, 2) @ (folded * factor)
+        return grams, block.pull_back(kernels, columns), block.attached["numbers"].sum(axis=1)
+
+    target = Numbers(np.arange(57))
+    whole = FoldedRows(table, target, folds, layout)
+    parted = PartedRows(ArrayParts(table, target, folds, part_rows), whole.fold_sizes, layout, part_rows)
+    for found, expected in zip(parted.sum(term, 2.0), whole.sum(term, 2.0), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_rows_are_kept_as_far_as_the_memory_allows():
+    target, folds = Numbers(np.arange(57)), np.zeros(57, dtype=int)
+    for limit, kind in ((10**6, FoldedRows), (10**3, PartedRows), (None, FoldedRows)):
+        table = Table.of(values(), Means(memory_limit=limit))
+        layout = Layout(1, Centers(table.rows_of(np.arange(9)), np.arange(9), 100), {})
+        assert type(fold_rows(table, target, folds, layout)) is kind
 
 
 @given(

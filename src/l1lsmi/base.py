@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from l1lsmi.arrays import HostArray, is_foreign, like, namespace
 from l1lsmi.numerics.target import Target
-from l1lsmi.rows import Table
+from l1lsmi.rows import Means, Table
 from l1lsmi.validation import check_features, check_share, check_varying, check_xy
 
 __all__ = ["Selector"]
@@ -59,7 +59,7 @@ class Selector(SelectorMixin, BaseEstimator):
         else:
             X = check_features(X, checked)
         k = check_share("n_features_to_select", self.n_features_to_select, X.shape[1])
-        table = Table.of(X)
+        table = Table.of(X, self._means())
         check_varying(table)
         learned = self._learn(table, target, k)
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
@@ -71,6 +71,10 @@ class Selector(SelectorMixin, BaseEstimator):
             setattr(self, f"{name}_", value)
         self._after_fit()
         return self
+
+    def _means(self) -> Means:
+        """What may be spent on working with rows."""
+        return Means()
 
     def _uses_target(self) -> bool:
         return True

@@ -13,13 +13,16 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import fields
+from numbers import Integral
 from typing import Any, ClassVar
 
+from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval
 
 from l1lsmi.base import Selector
 from l1lsmi.measures import HSIC, Measure, SquaredMutualInformation
-from l1lsmi.rows import Table
+from l1lsmi.rows import Means, Table
 from l1lsmi.strategies import L1Weighting, Selection, Strategy
 from l1lsmi.strategies.selection import StopReason
 from l1lsmi.validation import check_needs
@@ -143,19 +146,26 @@ class FeatureSelector(_PartsSelector):
         return self._search(measure, strategy, table, target, k, random_state)
 
 
+#: Parameters that a selector which weighs features hands on to its strategy.
+_HANDED = ("algorithm", "n_restarts", "max_iter", "time_limit", "explore_rows", "n_jobs", "verbose")
+
+
 class _L1Selector(_PartsSelector):
     """A selector that weighs features: hands its parameters through to `L1Weighting`."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Selector._parameter_constraints,
         "random_state": ["random_state"],
-        **_pick(L1Weighting, "algorithm", "n_restarts", "max_iter", "time_limit", "n_jobs", "verbose"),
+        **_pick(L1Weighting, *_HANDED),
     }
     random_state: Any
+    n_jobs: int | None
 
     def _weighting(self) -> L1Weighting:
-        handed = ("algorithm", "n_restarts", "max_iter", "time_limit", "n_jobs", "verbose")
-        return L1Weighting(**{name: getattr(self, name) for name in handed})
+        return L1Weighting(**{name: getattr(self, name) for name in _HANDED})
+
+    def _means(self) -> Means:
+        return Means(getattr(self, "memory_limit", None), effective_n_jobs(self.n_jobs))
 
 
 class L1LSMI(_L1Selector):
@@ -190,6 +200,13 @@ class L1LSMI(_L1Selector):
         Ascent steps per radius at most; None is 4 for "path" and 100 for "paper".
     time_limit : float or None, default=None
         Seconds after which the best set so far is returned, with a warning.
+    explore_rows : int or None, default=10_000
+        Of more rows than this the search looks at a sample of so many, each class or range of the target in
+        proportion; all rows decide between the best three sets, choose the model and give the scores.
+        None searches on all rows.
+    memory_limit : int or None, default=None
+        Bytes that may be used beside X; rows that do not fit are worked out anew for every step instead of
+        being kept. None keeps up to a quarter of a gigabyte.
     random_state : int, RandomState instance or None, default=None
         Draws centres, folds and starts. The same number gives the same answer whatever ``n_jobs``
         or the number of BLAS threads.
@@ -253,6 +270,7 @@ class L1LSMI(_L1Selector):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **_L1Selector._parameter_constraints,
         **_pick(SquaredMutualInformation, "n_basis", "cv", "task"),
+        "memory_limit": [Interval(Integral, 1, None, closed="left"), None],
     }
 
     def __init__(
@@ -266,6 +284,8 @@ class L1LSMI(_L1Selector):
         task: str = "auto",
         max_iter: int | None = None,
         time_limit: float | None = None,
+        explore_rows: int | None = 10_000,
+        memory_limit: int | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -278,6 +298,8 @@ class L1LSMI(_L1Selector):
         self.task = task
         self.max_iter = max_iter
         self.time_limit = time_limit
+        self.explore_rows = explore_rows
+        self.memory_limit = memory_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -321,6 +343,10 @@ class L1HSIC(_L1Selector):
         Ascent steps per radius at most; None is 4 for "path" and 100 for "paper".
     time_limit : float or None, default=None
         Seconds after which the best set so far is returned, with a warning.
+    explore_rows : int or None, default=None
+        Of more rows than this the search looks at a sample of so many, each class or range of the target in
+        proportion; all rows decide between the best three sets, choose the model and give the scores.
+        None searches on all rows, where every step visits all pairs of them.
     random_state : int, RandomState instance or None, default=None
         Draws the starts.
     n_jobs : int or None, default=None
@@ -380,6 +406,7 @@ class L1HSIC(_L1Selector):
         task: str = "auto",
         max_iter: int | None = None,
         time_limit: float | None = None,
+        explore_rows: int | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -391,6 +418,7 @@ class L1HSIC(_L1Selector):
         self.task = task
         self.max_iter = max_iter
         self.time_limit = time_limit
+        self.explore_rows = explore_rows
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

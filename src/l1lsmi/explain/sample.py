@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from l1lsmi.arrays import HostArray
-from l1lsmi.numerics.sampling import draw_stratified
+from l1lsmi.numerics.sampling import draw_spread
 from l1lsmi.numerics.target import Target
 from l1lsmi.validation import TASKS, check_target, seed_of
 
@@ -19,8 +19,6 @@ __all__ = ["MAX_ROWS", "known_target", "sample_rows", "sample_target"]
 MAX_ROWS = 500
 #: Fewer rows cannot be cut into folds that say anything.
 FEWEST_ROWS = 20
-#: A numeric target is cut into so many parts, each with its share of the rows.
-N_PARTS = 10
 
 
 def sample_rows(y: Any, task: str = "auto", at_most: int = MAX_ROWS, random_state: Any = 0) -> HostArray:
@@ -57,12 +55,8 @@ def sample_target(target: Target, at_most: Any, random_state: Any) -> HostArray:
         raise ValueError(f"max_rows={at_most!r} must be a whole number of rows, at least {FEWEST_ROWS}.")
     if target.n_rows <= int(at_most):
         return np.arange(target.n_rows)
-    codes = target.codes
-    if target.values is not None:
-        order = np.argsort(target.values, kind="stable")
-        codes = np.empty(target.n_rows, dtype=np.intp)
-        codes[order] = np.arange(target.n_rows) * N_PARTS // target.n_rows
-    return draw_stratified(codes, int(at_most), np.random.default_rng(seed_of(random_state)))
+    rng = np.random.default_rng(seed_of(random_state))
+    return draw_spread(target.codes, target.values, int(at_most), rng)
 
 
 def known_target(y: Any, task: str) -> Target:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -16,7 +17,7 @@ from l1lsmi.arrays import Array, HostArray, is_foreign, steady_blas, to_numpy
 from l1lsmi.measures._base import Measure, MeasureProblem
 from l1lsmi.numerics.density_ratio import DensityRatioDraw
 from l1lsmi.numerics.model import Fit, Grid, Model
-from l1lsmi.numerics.sampling import balanced_centers, uniform_centers
+from l1lsmi.numerics.sampling import balanced_centers, draw_spread, uniform_centers
 from l1lsmi.numerics.target import Target
 from l1lsmi.rows import Table, standardize
 from l1lsmi.validation import TASKS, check_all_positive, check_folds, check_pairs, seed_of
@@ -155,6 +156,8 @@ class DensityRatioProblem(MeasureProblem):
         self._offset = offset
         self._draw_class = draw_class
         self._draw_options = draw_options
+        #: Rows to take kernel centres from: those of a sample, once there is one, which are at hand.
+        self._known_rows: HostArray | None = None
         self._idle: list[DensityRatioDraw] = []
         self._models: dict[tuple[int, ...], Model] = {}
 
@@ -166,14 +169,41 @@ class DensityRatioProblem(MeasureProblem):
         """Centres and folds that depend on the key alone."""
         rng = self.rng(0, *key)
         draw_centers = uniform_centers if self.centers == "uniform" else balanced_centers
-        centers = draw_centers(self.target.codes, self.n_basis, rng)
+        known = self._known_rows
+        codes = self.target.codes if known is None else self.target.codes[known]
+        centers = draw_centers(codes, self.n_basis, rng)
+        if known is not None:
+            centers = np.where(centers < 0, -1, known[centers])
         return self._draw_class(self.table, self.target, centers=centers, rng=rng, **self._draw_options)
+
+    def on_sample(self, n_rows: int) -> DensityRatioProblem:
+        """The same problem on some rows, each class or range of the target, and each fold, in proportion.
+
+        Parameters
+        ----------
+        n_rows : int
+
+        Returns
+        -------
+        problem : DensityRatioProblem
+        """
+        fold_of_row, codes = self._draw_options["fold_of_row"], self.target.codes
+        if fold_of_row is not None:
+            codes = codes * self._draw_options["n_folds"] + fold_of_row
+        rows = draw_spread(codes, self.target.values, n_rows, self.rng(4))
+        sample = copy(self)
+        sample.table, sample.target = self.table.rows_of(rows), self.target.rows_of(rows)
+        if fold_of_row is not None:
+            sample._draw_options = {**self._draw_options, "fold_of_row": fold_of_row[rows]}
+        sample._idle, sample._models = [], {}
+        self._known_rows = rows
+        return sample
 
     def juror(self, i: int) -> Any:
         """Judge ``i`` of sets of features."""
         if self._juror_class is None:
             return self.draw(0, i)
-        return self._juror_class(self.table, self.target, self.n_basis, self.rng(3, i))
+        return self._juror_class(self.table, self.target, self.n_basis, self.rng(3, i), self._known_rows)
 
     @contextmanager
     def _common_draw(self) -> Iterator[DensityRatioDraw]:

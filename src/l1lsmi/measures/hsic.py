@@ -14,6 +14,7 @@ from l1lsmi.measures._base import Measure, MeasureProblem
 from l1lsmi.numerics.hsic import PairedRows, some_rows
 from l1lsmi.numerics.line import median_gap
 from l1lsmi.numerics.model import Fit
+from l1lsmi.numerics.sampling import draw_spread
 from l1lsmi.numerics.target import Target
 from l1lsmi.rows import Table
 from l1lsmi.validation import TASKS, seed_of
@@ -101,12 +102,27 @@ class HSICProblem(MeasureProblem):
         self, table: Table, target: Target, sigma: float | None, target_sigma: float, seed: int
     ) -> None:
         super().__init__(table, target)
+        self._sigmas = (sigma, target_sigma)
         self._pairs = PairedRows(table, target, sigma=sigma, target_sigma=target_sigma)
         self._seed = seed
 
     def draw(self, *key: int) -> PairedRows:
         """All pairs of rows: nothing about them is random."""
         return self._pairs
+
+    def on_sample(self, n_rows: int) -> HSICProblem:
+        """The same problem on some rows, each class or range of the target in proportion.
+
+        Parameters
+        ----------
+        n_rows : int
+
+        Returns
+        -------
+        problem : HSICProblem
+        """
+        rows = draw_spread(self.target.codes, self.target.values, n_rows, self.rng(4))
+        return HSICProblem(self.table.rows_of(rows), self.target.rows_of(rows), *self._sigmas, self._seed)
 
     def rng(self, *key: int) -> np.random.Generator:
         """A generator of its own for every key."""

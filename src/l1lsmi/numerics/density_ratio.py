@@ -204,9 +204,23 @@ class DensityRatioDraw:
         sigma = self.median_distance(weights, columns) / math.sqrt(narrowness)
         return self._best_model(weights, columns, [sigma], self._start_regularizations()).model
 
-    def judge(self, columns: HostArray) -> Judgement:
-        """Cross-validation score of a set of features, all with weight 1, under its best model."""
+    def choose_near(self, weights: HostArray, columns: HostArray, model: Model) -> Judgement:
+        """The best model at the width of a given one or next to it: what fewer rows chose, or other folds."""
+        sigmas = [model.sigma * factor for factor in (math.sqrt(0.5), 1.0, math.sqrt(2.0))]
+        return self._best_model(weights, columns, sigmas, self._near_regularizations())
+
+    def _near_regularizations(self) -> Sequence[float]:
+        """Candidates where the width is known."""
+        return (0.0,)
+
+    def judge(self, columns: HostArray, near: Model | None = None) -> Judgement:
+        """Cross-validation score of a set of features, all with weight 1, under its best model.
+
+        With a model to begin with only its width is tried.
+        """
         weights = np.ones(columns.size)
+        if near is not None:
+            return self._score_widths(weights, columns, [near.sigma], None)[0]
         median = self.median_distance(weights, columns)
 
         def at(widths: Sequence[int], near: float | None) -> list[tuple[float, int, float]]:

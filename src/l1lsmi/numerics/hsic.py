@@ -288,7 +288,11 @@ class PairedRows:
         sigma = self._width(weights, columns)
         return Judgement(-self.value(weights, columns, sigma), Model(sigma))
 
-    def judge(self, columns: HostArray) -> Judgement:
+    def choose_near(self, weights: HostArray, columns: HostArray, model: Model) -> Judgement:
+        """The same as `choose_model`: the width is no matter of choice."""
+        return self.choose_model(weights, columns)
+
+    def judge(self, columns: HostArray, near: Model | None = None) -> Judgement:
         """Minus HSIC of a set of columns, all with weight 1, and the width that goes with it."""
         return Judgement(-self.score_set(columns), Model(self._width(np.ones(columns.size), columns)))
 

@@ -74,6 +74,10 @@ class LeastSquaresDraw(DensityRatioDraw):
     def _allows(self, model: Model) -> bool:
         return model.regularization >= LEAST_REGULARIZATION
 
+    def _near_regularizations(self) -> Sequence[float]:
+        # Many rows support less regularization than few.
+        return (1e-6, 1e-5, *REGULARIZATIONS)
+
     def _start_regularizations(self) -> Sequence[float]:
         return [r for r in REGULARIZATIONS if r >= CLIMB_REGULARIZATIONS[0]]
 

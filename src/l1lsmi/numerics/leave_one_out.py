@@ -150,6 +150,8 @@ class LeaveOneOut:
     rng : numpy.random.Generator
     most_rows : int or None
         So many rows at most, spread over the target's values; None is all.
+    known_rows : numpy.ndarray of int or None
+        Rows that centres and the few rows are taken from; None is all.
     """
 
     def __init__(
@@ -159,14 +161,16 @@ class LeaveOneOut:
         n_basis: int,
         rng: np.random.Generator,
         most_rows: int | None = None,
+        known_rows: HostArray | None = None,
     ) -> None:
-        order = target.codes if target.values is None else target.values
+        known = np.arange(table.n_rows) if known_rows is None else known_rows
+        order = (target.codes if target.values is None else target.values)[known]
         some, of_some = table, target
         if most_rows is not None and table.n_rows > most_rows:
-            rows = np.sort(spread_centers(order, most_rows, rng))
+            rows = np.sort(known[spread_centers(order, most_rows, rng)])
             some, of_some = table.rows_of(rows), target.rows_of(rows)
         self.n_rows = some.n_rows
-        centers = centers_of(table, spread_centers(order, n_basis, rng))
+        centers = centers_of(table, known[spread_centers(order, n_basis, rng)])
         self.functions = TargetFunctions.of(target, rng)
         layout = Layout(1, centers, {"functions": self.functions.attach})
         one_fold = np.zeros(some.n_rows, dtype=np.intp)
@@ -182,12 +186,17 @@ class LeaveOneOut:
 
     # -- scores ----------------------------------------------------------------------------
 
-    def judge(self, columns: HostArray) -> Judgement:
+    def judge(self, columns: HostArray, near: Model | None = None) -> Judgement:
         """Score of a set of features, all with weight 1, at its best width and regularization.
 
-        From the median distance the width goes to either side for as long as the score falls.
+        From the median distance the width goes to either side for as long as the score falls; with a
+        model to begin with only its width is tried.
         """
         weights = np.ones(columns.size)
+        if near is not None:
+            (judgement,) = self._judge_widths(weights, columns, [near.sigma])
+            self._forget()
+            return judgement
         median = float(np.sqrt(2 * median_positive(self.rows.centers.half_distances(weights, columns))))
         found: dict[int, Judgement] = {}
         best = len(WIDTHS) // 2
@@ -418,14 +427,23 @@ class Juror:
     target : Target
     n_basis : int
     rng : numpy.random.Generator
+    known_rows : numpy.ndarray of int or None
+        Rows that centres are taken from; None is all.
     """
 
     #: No set can have a lower score.
     best_cv_score = 0.0
 
-    def __init__(self, table: Table, target: Target, n_basis: int, rng: np.random.Generator) -> None:
-        self._quick = LeaveOneOut(table, target, n_basis, rng, most_rows=ROWS_TO_LOOK_AT)
-        self._careful = LeaveOneOut(table, target, 2 * n_basis, rng)
+    def __init__(
+        self,
+        table: Table,
+        target: Target,
+        n_basis: int,
+        rng: np.random.Generator,
+        known_rows: HostArray | None = None,
+    ) -> None:
+        self._quick = LeaveOneOut(table, target, n_basis, rng, ROWS_TO_LOOK_AT, known_rows)
+        self._careful = LeaveOneOut(table, target, 2 * n_basis, rng, None, known_rows)
         self.judge = self._careful.judge
         self.set_slopes = self._quick.set_slopes
         self.neighbours = self._quick.neighbours

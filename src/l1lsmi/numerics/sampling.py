@@ -8,12 +8,16 @@ from l1lsmi.arrays import HostArray
 
 __all__ = [
     "balanced_centers",
+    "draw_spread",
     "draw_stratified",
     "random_weights",
     "spread_centers",
     "stratified_folds",
     "uniform_centers",
 ]
+
+#: A numeric target is cut into so many ranges, each with its share of the rows drawn.
+N_RANGES = 10
 
 
 def stratified_folds(group_of_row: HostArray, n_folds: int, rng: np.random.Generator) -> HostArray:
@@ -107,6 +111,17 @@ def draw_stratified(codes: HostArray, n_rows: int, rng: np.random.Generator) -> 
             shares[[shares.argmax(), empty]] += [-1, 1]
     drawn = [rng.permutation(np.flatnonzero(codes == c))[:size] for c, size in enumerate(shares)]
     return np.sort(np.concatenate(drawn))
+
+
+def draw_spread(
+    codes: HostArray, values: HostArray | None, n_rows: int, rng: np.random.Generator
+) -> HostArray:
+    """Draw row numbers without repetition, each class or range of a numeric target in proportion."""
+    if values is not None:
+        ranges = np.empty(values.size, dtype=np.intp)
+        ranges[np.argsort(values, kind="stable")] = np.arange(values.size) * N_RANGES // values.size
+        codes = ranges * (codes.max() + 1) + codes
+    return draw_stratified(np.unique(codes, return_inverse=True)[1].ravel(), n_rows, rng)
 
 
 def _even_shares(sizes: HostArray, total: int) -> HostArray:

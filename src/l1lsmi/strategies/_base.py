@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval
 
 from l1lsmi.arrays import HostArray, steady_blas
-from l1lsmi.rows import Table
+from l1lsmi.rows import Means, Table
 from l1lsmi.strategies.selection import Budget, Selection
 from l1lsmi.validation import check_count, check_measure, check_needs, check_varying, check_xy
 
@@ -72,7 +72,7 @@ class Strategy(BaseEstimator):
         self._validate_params()
         check_measure(measure)
         X, target = check_xy(X, y, measure.task)
-        table = Table.of(X)
+        table = Table.of(X, Means(n_jobs=effective_n_jobs(self.n_jobs)))
         check_varying(table)
         random_state = measure.random_state if random_state is None else random_state
         problem = measure.bind(table, target, random_state)

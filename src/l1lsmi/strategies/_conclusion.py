@@ -16,14 +16,38 @@ from l1lsmi.strategies.selection import Budget, StopReason, WeightedSelection
 
 __all__ = ["conclude"]
 
+#: Sets beside the best of a sample that all rows are asked about.
+N_RIVALS = 2
 
-def conclude(problem: Problem, k: int, state: SearchState, jury: Jury, budget: Budget) -> WeightedSelection:
-    """Weigh the chosen features, count the useful ones and fill up with constant columns."""
+
+def conclude(
+    problem: Problem, explored: Problem, k: int, state: SearchState, jury: Jury, budget: Budget
+) -> WeightedSelection:
+    """Weigh the chosen features, count the useful ones and fill up with constant columns.
+
+    Parameters
+    ----------
+    problem : Problem
+        All rows.
+    explored : Problem
+        The rows that the search saw: the same problem, or a sample of it. What is chosen and how it is
+        weighed is looked for there; among the best sets and for the model, all rows decide.
+    k : int
+    state : SearchState
+    jury : Jury
+        Of the explored rows.
+    budget : Budget
+    """
     assert state.best is not None and state.reason is not None
+    if explored is not problem and not budget.spent():
+        state.best = _best_of_all_rows(problem, state.best, jury, budget)
     columns = np.array(state.best, dtype=np.intp)
     weights = np.zeros(problem.n_features)
-    draw = problem.draw(0, 0)
+    draw = explored.draw(0, 0)
     weights[columns], model = _weigh(state, draw, budget)
+    if explored is not problem:
+        draw = problem.draw(0, 0)
+        model = draw.choose_near(weights[columns], columns, model).model
     fit = draw.fit(weights[columns], columns, model)
     support = np.zeros(problem.n_features, dtype=bool)
     support[columns] = True
@@ -44,6 +68,20 @@ def conclude(problem: Problem, k: int, state: SearchState, jury: Jury, budget: B
         n_iter=state.n_iter,
         stop_reason=state.reason,
     )
+
+
+def _best_of_all_rows(problem: Problem, best: tuple[int, ...], jury: Jury, budget: Budget) -> tuple[int, ...]:
+    """Let all rows decide between the sets that came out best of a sample."""
+    rivals = [support for support in jury.best_first(len(best)) if support != best][:N_RIVALS]
+    if not rivals:
+        return best
+    juror = problem.juror(0)
+    scores: dict[tuple[int, ...], float] = {}
+    for support in (best, *rivals):
+        if scores and budget.spent():
+            break
+        scores[support] = juror.judge(np.array(support), jury.judge(support).model).cv_score
+    return min(scores, key=lambda support: scores[support])
 
 
 def _weigh(state: SearchState, draw: Draw, budget: Budget) -> tuple[HostArray, Any]:

@@ -36,6 +36,11 @@ class Jury:
             self._judgements[i, support] = self.juror(i).judge(np.array(support))
         return self._judgements[i, support]
 
+    def best_first(self, size: int) -> list[Set]:
+        """Sets of a size that the first judge has seen, the best first."""
+        seen = {s: found.cv_score for (i, s), found in self._judgements.items() if i == 0 and len(s) == size}
+        return sorted(seen, key=lambda support: seen[support])
+
     def cv_score(self, support: Set) -> float:
         """Mean score over the judges."""
         return float(np.mean([self.judge(support, i).cv_score for i in range(self.n_judges)]))

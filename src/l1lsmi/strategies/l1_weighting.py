@@ -45,6 +45,10 @@ class L1Weighting(Strategy):
         Restarts run side by side; the answer does not depend on it.
     verbose : int, default=0
         1 shows progress.
+    explore_rows : int or None, default=10_000
+        Of more rows than this the search looks at a sample of so many, each class or range of the target in
+        proportion; all rows decide between the best three sets, choose the model and give the scores.
+        None searches on all rows. A measure without ``on_sample`` is searched on all rows.
     relative_step_size : float, default=0.15
         "path": length of the first step at a radius, as a fraction of the largest weight.
     keep : float, default=0.85
@@ -98,6 +102,7 @@ class L1Weighting(Strategy):
         "algorithm": [StrOptions({"path", "paper"})],
         "n_restarts": [COUNT, None],
         "max_iter": [COUNT, None],
+        "explore_rows": [Interval(Integral, 100, None, closed="left"), None],
         "relative_step_size": [Interval(Real, 0, 1, closed="neither")],
         "keep": [Interval(Real, 0, 1, closed="neither")],
         "narrowness": ["array-like"],
@@ -126,6 +131,7 @@ class L1Weighting(Strategy):
         time_limit: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        explore_rows: int | None = 10_000,
         relative_step_size: float = 0.15,
         keep: float = 0.85,
         narrowness: Sequence[float] = (8.0, 4.0, 16.0, 2.0),
@@ -150,6 +156,7 @@ class L1Weighting(Strategy):
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.explore_rows = explore_rows
         self.relative_step_size = relative_step_size
         self.keep = keep
         self.narrowness = narrowness
@@ -171,15 +178,25 @@ class L1Weighting(Strategy):
     def _search(self, problem: Problem, k: int, budget: Budget) -> WeightedSelection:
         check_all_positive(self, "narrowness")
         state = SearchState(problem.n_features)
-        jury = Jury(problem, self.n_judges)
+        explored = self._sample(problem)
+        jury = Jury(explored, self.n_judges)
         with Progress(self._n_restarts(), self.verbose) as progress:
             try:
-                self._run(problem, k, budget, state, progress, jury)
-                return conclude(problem, k, state, jury, budget)
+                self._run(explored, k, budget, state, progress, jury)
+                return conclude(problem, explored, k, state, jury, budget)
             except KeyboardInterrupt:
                 budget.cancelled = True
-                _best_so_far(problem, k, state)
-                return conclude(problem, k, state, jury, budget)
+                _best_so_far(explored, k, state)
+                return conclude(problem, explored, k, state, jury, budget)
+
+    def _sample(self, problem: Problem) -> Problem:
+        """The problem that is searched: on some rows where there are many."""
+        if self.explore_rows is None or not hasattr(problem, "on_sample"):
+            return problem
+        if problem.table.n_rows <= self.explore_rows:
+            return problem
+        sample: Problem = problem.on_sample(self.explore_rows)
+        return sample
 
     def _run(
         self, problem: Problem, k: int, budget: Budget, state: SearchState, progress: Any, jury: Jury
