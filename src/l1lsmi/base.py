@@ -15,7 +15,16 @@ from sklearn.utils.validation import check_is_fitted
 from l1lsmi.arrays import HostArray, is_foreign, like, namespace
 from l1lsmi.numerics.target import Target
 from l1lsmi.rows import Means, Table
-from l1lsmi.validation import check_features, check_share, check_varying, check_xy
+from l1lsmi.sources import is_elsewhere, open_rows, select_elsewhere
+from l1lsmi.validation import (
+    check_features,
+    check_share,
+    check_target_of,
+    check_varying,
+    check_visits_rows,
+    check_xy,
+    tell_features,
+)
 
 __all__ = ["Selector"]
 
@@ -42,9 +51,10 @@ class Selector(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            NumPy, pandas, polars, or any array API library such as torch.
+            NumPy, pandas, polars, or any array API library such as torch. Selectors that visit rows in
+            blocks also take rows that are not in memory: see `l1lsmi.sources.open_rows`.
         y : array-like of shape (n_samples,)
-            What is to be predicted.
+            What is to be predicted; of a file or dataframe that is not in memory, the name of its column.
 
         Returns
         -------
@@ -53,13 +63,8 @@ class Selector(SelectorMixin, BaseEstimator):
         self._validate_params()
         # A copy is told about the features first: nothing is kept of a fit that fails.
         checked = clone(self)
-        target: Target | None = None
-        if self._uses_target():
-            X, target = check_xy(X, y, self._task(), checked)
-        else:
-            X = check_features(X, checked)
-        k = check_share("n_features_to_select", self.n_features_to_select, X.shape[1])
-        table = Table.of(X, self._means())
+        table, target = self._read(X, y, checked)
+        k = check_share("n_features_to_select", self.n_features_to_select, table.n_columns)
         check_varying(table)
         learned = self._learn(table, target, k)
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
@@ -71,6 +76,24 @@ class Selector(SelectorMixin, BaseEstimator):
             setattr(self, f"{name}_", value)
         self._after_fit()
         return self
+
+    def _read(self, X: Any, y: Any, checked: Selector) -> tuple[Any, Target | None]:
+        """Check X and y: a table of features, and what is to be predicted."""
+        if is_elsewhere(X):
+            check_visits_rows(self, X, self._visits_rows())
+            opened = open_rows(X, y, self._means())
+            tell_features(checked, opened.table.n_columns, opened.names)
+            return opened.table, check_target_of(opened.table.n_rows, opened.y, self._task())
+        target: Target | None = None
+        if self._uses_target():
+            X, target = check_xy(X, y, self._task(), checked)
+        else:
+            X = check_features(X, checked)
+        return Table.of(X, self._means()), target
+
+    def _visits_rows(self) -> bool:
+        """Whether rows that are not in memory will do."""
+        return False
 
     def _means(self) -> Means:
         """What may be spent on working with rows."""
@@ -95,11 +118,15 @@ class Selector(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Also a dask array or dataframe, which stays one.
 
         Returns
         -------
         X_selected : array of shape (n_samples, n_selected)
         """
+        if is_elsewhere(X):
+            check_is_fitted(self)
+            return select_elsewhere(X, np.flatnonzero(self.support_), self.n_features_in_)
         if not is_foreign(X):
             return super().transform(X)
         check_is_fitted(self)

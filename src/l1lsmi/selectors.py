@@ -139,6 +139,9 @@ class FeatureSelector(_PartsSelector):
     def _task(self) -> str:
         return "auto" if self.measure is None else self.measure.task
 
+    def _visits_rows(self) -> bool:
+        return self.measure is None or self.measure.visits_rows
+
     def _learn(self, table: Table, target: Any, k: int) -> dict[str, Any]:
         measure = SquaredMutualInformation() if self.measure is None else self.measure
         strategy = L1Weighting() if self.strategy is None else self.strategy
@@ -303,6 +306,9 @@ class L1LSMI(_L1Selector):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _visits_rows(self) -> bool:
+        return True
 
     def _learn(self, table: Table, target: Any, k: int) -> dict[str, Any]:
         measure = SquaredMutualInformation(

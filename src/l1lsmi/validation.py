@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from numbers import Integral, Number
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from l1lsmi.arrays import Array, HostArray, dense_values, is_foreign, namespace, to_numpy
 from l1lsmi.numerics.target import Target
-from l1lsmi.rows import Table, column_statistics
+from l1lsmi.rows import RowsElsewhere, Table, column_statistics
 
 __all__ = [
     "TASKS",
@@ -29,9 +30,12 @@ __all__ = [
     "check_share",
     "check_subsets",
     "check_target",
+    "check_target_of",
     "check_varying",
+    "check_visits_rows",
     "check_xy",
     "seed_of",
+    "tell_features",
 ]
 
 TASKS = ("auto", "classification", "regression")
@@ -148,6 +152,36 @@ def check_xy(X: Any, y: Any, task: str, estimator: Any = None) -> tuple[Array, T
     return X, target
 
 
+def check_visits_rows(selector: Any, X: Any, visits: bool) -> None:
+    """Check that a selector can do with rows that are not in memory."""
+    if not visits:
+        what = f"the path {str(X)!r}" if isinstance(X, (str, PathLike)) else f"a {type(X).__name__}"
+        raise ValueError(
+            f"X is {what}, but {type(selector).__name__} needs all rows in memory: pass a table of numbers, "
+            "for instance a sample drawn by l1lsmi.sources.read_sample, or use L1LSMI."
+        )
+
+
+def check_target_of(n_rows: int, y: Any, task: str) -> Target:
+    """Check the target of rows that are not in memory."""
+    if y is None:
+        raise ValueError("The target y is None: pass what the features should predict, or its column's name.")
+    target = check_target(y, task)
+    if target.n_rows != n_rows:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, "
+            f"y has {target.n_rows}."
+        )
+    return target
+
+
+def tell_features(estimator: Any, n_features: int, names: list[str] | None) -> None:
+    """Tell an estimator the number and the names of the features."""
+    estimator.n_features_in_ = n_features
+    if names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+
+
 def check_pairs(X: Any, y: Any, n_features: int) -> Array:
     """Check rows and targets that go together, of a known number of features."""
     try:
@@ -197,7 +231,7 @@ def check_features(X: Any, estimator: Any = None) -> Array:
     return checked
 
 
-def check_varying(table: Table) -> None:
+def check_varying(table: Table | RowsElsewhere) -> None:
     """Check that there is a feature to select."""
     if table.varying.size == 0:
         raise ValueError(

@@ -72,6 +72,8 @@ class Measure(BaseEstimator):
     strategies can ask of it.
     """
 
+    #: Whether sums over rows are all that it asks of them, so that they need not be in memory.
+    visits_rows: ClassVar[bool] = False
     #: Why a strategy may find something missing; completes the sentence of the refusal.
     limits: ClassVar[str] = "use another strategy"
     task: str

@@ -191,12 +191,26 @@ class DensityRatioProblem(MeasureProblem):
         if fold_of_row is not None:
             codes = codes * self._draw_options["n_folds"] + fold_of_row
         rows = draw_spread(codes, self.target.values, n_rows, self.rng(4))
+        self._known_rows = rows
+        return self.on_rows(rows)
+
+    def on_rows(self, rows: HostArray) -> DensityRatioProblem:
+        """The same problem on given rows, which are then in memory.
+
+        Parameters
+        ----------
+        rows : numpy.ndarray of int
+
+        Returns
+        -------
+        problem : DensityRatioProblem
+        """
+        fold_of_row = self._draw_options["fold_of_row"]
         sample = copy(self)
         sample.table, sample.target = self.table.rows_of(rows), self.target.rows_of(rows)
         if fold_of_row is not None:
             sample._draw_options = {**self._draw_options, "fold_of_row": fold_of_row[rows]}
-        sample._idle, sample._models = [], {}
-        self._known_rows = rows
+        sample._known_rows, sample._idle, sample._models = None, [], {}
         return sample
 
     def juror(self, i: int) -> Any:

@@ -76,6 +76,7 @@ class SquaredMutualInformation(DensityRatioMeasure):
     """
 
     offset = -0.5
+    visits_rows = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **DensityRatioMeasure._parameter_constraints,
         "regularizations": ["array-like"],

@@ -27,7 +27,7 @@ from l1lsmi.arrays import Array, HostArray, exp_in_place, like, namespace, to_nu
 from l1lsmi.numerics.model import Judgement, Model
 from l1lsmi.numerics.sampling import spread_centers
 from l1lsmi.numerics.target import Target, median_positive
-from l1lsmi.rows import FoldedBlock, FoldedRows, Layout, Table, add_up, centers_of, fold_rows
+from l1lsmi.rows import FoldedBlock, FoldedRows, Layout, RowsElsewhere, Table, add_up, centers_of, fold_rows
 
 __all__ = ["Juror", "LeaveOneOut", "TargetFunctions"]
 
@@ -143,7 +143,7 @@ class LeaveOneOut:
 
     Parameters
     ----------
-    table : Table
+    table : Table or RowsElsewhere
     target : Target
     n_basis : int
         Number of kernel centres, spread over the target's values.
@@ -156,7 +156,7 @@ class LeaveOneOut:
 
     def __init__(
         self,
-        table: Table,
+        table: Table | RowsElsewhere,
         target: Target,
         n_basis: int,
         rng: np.random.Generator,
@@ -165,18 +165,21 @@ class LeaveOneOut:
     ) -> None:
         known = np.arange(table.n_rows) if known_rows is None else known_rows
         order = (target.codes if target.values is None else target.values)[known]
-        some, of_some = table, target
+        some: Table | RowsElsewhere = table
+        of_some = target
         if most_rows is not None and table.n_rows > most_rows:
             rows = np.sort(known[spread_centers(order, most_rows, rng)])
             some, of_some = table.rows_of(rows), target.rows_of(rows)
+        elif most_rows is not None and not isinstance(table, Table):
+            some = table.rows_of(np.arange(table.n_rows))
         self.n_rows = some.n_rows
         centers = centers_of(table, known[spread_centers(order, n_basis, rng)])
         self.functions = TargetFunctions.of(target, rng)
         layout = Layout(1, centers, {"functions": self.functions.attach})
         one_fold = np.zeros(some.n_rows, dtype=np.intp)
         # Exchanges are looked for among some rows, which are at hand.
-        fold = fold_rows if most_rows is None else FoldedRows
-        self.rows: Any = fold(some, of_some, one_fold, layout)
+        fold: Any = fold_rows if most_rows is None else FoldedRows
+        self.rows = fold(some, of_some, one_fold, layout)
         self._among = centers.block()
 
     def _forget(self) -> None:
@@ -423,7 +426,7 @@ class Juror:
 
     Parameters
     ----------
-    table : Table
+    table : Table or RowsElsewhere
     target : Target
     n_basis : int
     rng : numpy.random.Generator
@@ -436,7 +439,7 @@ class Juror:
 
     def __init__(
         self,
-        table: Table,
+        table: Table | RowsElsewhere,
         target: Target,
         n_basis: int,
         rng: np.random.Generator,

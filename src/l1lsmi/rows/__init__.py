@@ -8,16 +8,20 @@ else touches the rows.
 """
 
 from l1lsmi.rows.folded import Centers, FoldedBlock, FoldedRows, Layout, add_up, centers_of
-from l1lsmi.rows.parted import PartedRows, fold_rows
+from l1lsmi.rows.parted import PartedRows, RowsElsewhere, fold_rows
+from l1lsmi.rows.stream import ColumnSums, StreamTable
 from l1lsmi.rows.table import Means, Table, column_statistics, standardize
 
 __all__ = [
     "Centers",
+    "ColumnSums",
     "FoldedBlock",
     "FoldedRows",
     "Layout",
     "Means",
     "PartedRows",
+    "RowsElsewhere",
+    "StreamTable",
     "Table",
     "add_up",
     "centers_of",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -129,7 +129,11 @@ class Centers:
         self._held = self._right = None
 
 
-def centers_of(table: Table, rows: HostArray) -> Centers:
+class _HasRows(Protocol):
+    def rows_of(self, rows: HostArray) -> Table: ...
+
+
+def centers_of(table: _HasRows, rows: HostArray) -> Centers:
     """Centres at some rows of a table, -1 for none."""
     # Standardised columns and their squares are then two of the arrays of rows by centres that are held.
     return Centers(table.rows_of(np.maximum(rows.ravel(), 0)), rows.ravel(), max(rows.size, 50))

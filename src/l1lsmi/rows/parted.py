@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from l1lsmi.arrays import HostArray, is_foreign
 from l1lsmi.rows.folded import DEVICE_BLOCK_ROWS, Centers, FoldedRows, Layout, add_up
-from l1lsmi.rows.table import Table
+from l1lsmi.rows.table import Means, Table
 
-__all__ = ["ArrayParts", "Part", "PartedRows", "Parts", "fold_rows"]
+__all__ = ["ArrayParts", "Part", "PartedRows", "Parts", "RowsElsewhere", "fold_rows", "sum_in_order"]
 
 #: Rows in a part of an array: enough that visiting it costs little beside the work.
 PART_ROWS = 2_000
@@ -31,10 +32,47 @@ class Part(NamedTuple):
 class Parts(Protocol):
     """Where the rows are.
 
-    ``sum`` adds up ``function(part, *arguments)`` over the parts; ``columns`` are those that it reads.
+    ``sum`` adds up ``function(part, *arguments)`` over the parts; ``columns`` are those that it reads,
+    None for none.
     """
 
     def sum(self, function: Callable[..., Any], *arguments: Any, columns: HostArray | None) -> Any: ...
+
+
+class RowsElsewhere(Protocol):
+    """A table whose rows are not in memory: what the numerics ask of it beside sums."""
+
+    mean: HostArray
+    scale: HostArray
+    means: Means
+
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def n_columns(self) -> int: ...
+    @property
+    def varying(self) -> HostArray: ...
+    def rows_of(self, rows: HostArray) -> Table: ...
+    def parts(self, target: Any, fold_of_row: HostArray) -> Parts: ...
+
+
+def sum_in_order(function: Callable[[Any], Any], items: Iterable[Any], n_jobs: int) -> Any:
+    """Add up a function of every item, spread over threads, in order whatever their number.
+
+    Items are taken from the iterable as they are needed, so that few are alive at a time.
+    """
+    if n_jobs == 1:
+        return add_up(map(function, items))
+    total: Any = None
+    waiting: deque[Future[Any]] = deque()
+    with ThreadPoolExecutor(n_jobs) as pool:
+        for item in items:
+            waiting.append(pool.submit(function, item))
+            if len(waiting) > 2 * n_jobs:
+                total = add_up([total, waiting.popleft().result()])
+        while waiting:
+            total = add_up([total, waiting.popleft().result()])
+    return total
 
 
 class ArrayParts:
@@ -50,21 +88,10 @@ class ArrayParts:
         return Part(table.slice_of(start, stop), target.slice_of(start, stop), fold_of_row[start:stop])
 
     def sum(self, function: Callable[..., Any], *arguments: Any, columns: HostArray | None) -> Any:
-        """Add up over the slices, in order whatever the number of threads."""
-        starts = range(0, self._whole.table.n_rows, self._part_rows)
-
-        def term(start: int) -> Any:
-            return function(self._part(start), *arguments)
-
-        n_jobs = min(self._whole.table.means.n_jobs, len(starts))
-        if n_jobs == 1:
-            return add_up(map(term, starts))
-        # Each thread adds up a few slices at a time, and waits for the others: no more terms are alive.
-        total: Any = None
-        with ThreadPoolExecutor(n_jobs) as pool:
-            for i in range(0, len(starts), 8 * n_jobs):
-                total = add_up([total, *pool.map(term, starts[i : i + 8 * n_jobs])])
-        return total
+        """Add up over the slices."""
+        table = self._whole.table
+        starts = range(0, table.n_rows, self._part_rows)
+        return sum_in_order(lambda start: function(self._part(start), *arguments), starts, table.means.n_jobs)
 
 
 def fold_rows(table: Table, target: Any, fold_of_row: HostArray, layout: Layout) -> FoldedRows | PartedRows:
@@ -72,7 +99,7 @@ def fold_rows(table: Table, target: Any, fold_of_row: HostArray, layout: Layout)
 
     Parameters
     ----------
-    table : Table
+    table : Table or RowsElsewhere
     target : object
         What `Layout.attach` makes arrays of; has ``slice_of``.
     fold_of_row : numpy.ndarray of shape (n,)
@@ -80,12 +107,17 @@ def fold_rows(table: Table, target: Any, fold_of_row: HostArray, layout: Layout)
     layout : Layout
     """
     per_row = layout.bytes_per_row(table.n_columns)
-    if table.n_rows * per_row <= table.means.kept_bytes():
+    at_hand = isinstance(table, Table)
+    if at_hand and table.n_rows * per_row <= table.means.kept_bytes():
         return FoldedRows(table, target, fold_of_row, layout)
-    most = DEVICE_BLOCK_ROWS if is_foreign(table.x) else PART_ROWS
+    most = DEVICE_BLOCK_ROWS if at_hand and is_foreign(table.x) else PART_ROWS
     # What is worked out of a row on the way takes several times what would be kept of it.
     block_rows = max(FEWEST_ROWS, min(most, table.means.kept_bytes() // (4 * per_row)))
-    parts = ArrayParts(table, target, fold_of_row, block_rows)
+    parts: Parts = (
+        ArrayParts(table, target, fold_of_row, block_rows)
+        if isinstance(table, Table)
+        else table.parts(target, fold_of_row)
+    )
     sizes = np.bincount(fold_of_row[fold_of_row >= 0], minlength=layout.n_folds)
     return PartedRows(parts, sizes, layout, block_rows)
 
@@ -114,7 +146,8 @@ class PartedRows:
 
     def sum(self, term: Callable[..., Any], *arguments: Any, columns: HostArray | None = None) -> Any:
         """Add up ``term(block, *arguments)`` over all blocks; ``columns`` are those that it reads."""
-        return self._parts.sum(_sum_part, self._layout, self._block_rows, term, arguments, columns=columns)
+        needed = None if columns is None else np.unique(columns)
+        return self._parts.sum(_sum_part, self._layout, self._block_rows, term, arguments, columns=needed)
 
     def forget(self) -> None:
         """Give back the memory of the last columns of the centres; nothing is kept of the rows."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from l1lsmi.arrays import Array, HostArray, gather, like, namespace, to_numpy
 
-__all__ = ["Means", "Table", "column_statistics", "standardize"]
+__all__ = ["Means", "Table", "column_statistics", "merged_statistics", "standardize"]
 
 #: Bytes that are kept of the rows unless told otherwise.
 DEFAULT_KEPT = 2**28
@@ -75,10 +76,17 @@ class Means:
         is kept of the rows.
     n_jobs : int
         Threads that parts of the rows are spread over.
+    cluster : object or None
+        Where tasks can run: ``in_order(function, problem, items)`` yields the results of
+        ``function(problem, item)``. Stays behind when a table travels.
     """
 
     memory_limit: int | None = None
     n_jobs: int = 1
+    cluster: Any = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Means, (self.memory_limit, self.n_jobs)
 
     def kept_bytes(self) -> int:
         """What may be kept of the rows from one step to the next."""
@@ -98,12 +106,15 @@ class Table:
         Column means and standard deviations; a scale of 0 marks a constant column.
     means : Means
         What may be spent on working with it.
+    held : numpy.ndarray of int or None
+        The columns that ``x`` has, in order; None is all.
     """
 
     x: Array
     mean: HostArray
     scale: HostArray
     means: Means = Means()
+    held: HostArray | None = None
 
     @classmethod
     def of(cls, x: Array, means: Means | None = None) -> Table:
@@ -125,7 +136,7 @@ class Table:
 
     @property
     def n_columns(self) -> int:
-        return int(self.x.shape[1])
+        return int(self.mean.size)
 
     @property
     def varying(self) -> HostArray:
@@ -135,9 +146,24 @@ class Table:
     def take(self, rows: HostArray, columns: HostArray) -> Array:
         """Standardised float64 values of some rows and columns, as a new array."""
         xp = namespace(self.x)
-        whole = columns.size == self.n_columns and np.array_equal(columns, np.arange(columns.size))
-        z = xp.astype(gather(self.x, rows, None if whole else columns), xp.float64, copy=False)
+        places = columns if self.held is None else np.searchsorted(self.held, columns)
+        whole = places.size == self.x.shape[1] and np.array_equal(places, np.arange(places.size))
+        z = xp.astype(gather(self.x, rows, None if whole else places), xp.float64, copy=False)
         return standardize(z, self.mean[columns], self.scale[columns])
+
+
+def merged_statistics(
+    size: int, one: tuple[HostArray, HostArray], other_size: int, other: tuple[HostArray, HostArray]
+) -> tuple[HostArray, HostArray]:
+    """Mean and standard deviation of the columns of two tables together, from those of each.
+
+    By lengths of vectors instead of squares, so that large values do not overflow.
+    """
+    share = other_size / (size + other_size)
+    gap = other[0] / 2 - one[0] / 2  # half: the difference of two large numbers may overflow
+    mean = one[0] + 2 * share * gap
+    spread = np.hypot(np.sqrt(1 - share) * one[1], np.sqrt(share) * other[1])
+    return mean, np.hypot(spread, 2 * np.sqrt(share * (1 - share)) * gap)
 
 
 def _row_slices(x: Array, elements: int = 250_000) -> Iterator[slice]:

@@ -104,16 +104,23 @@ class Strategy(BaseEstimator):
         raise NotImplementedError
 
 
-def in_order(function: Callable[[Any], T], items: Iterable[Any], n_jobs: int | None) -> Iterator[T]:
-    """Run a function on each item and yield the results in order.
+def in_order(
+    function: Callable[[Any, Any], T], problem: Any, items: Iterable[Any], n_jobs: int | None
+) -> Iterator[T]:
+    """Run a function on a problem and each item, and yield the results in order.
 
-    Whoever stops early gets the same results whatever ``n_jobs`` is: each result depends on its
-    item alone.
+    They run side by side in threads, by whatever backend of joblib is set, or on the cluster that the
+    rows of the problem came from. Whoever stops early gets the same results wherever they ran: each
+    depends on its item alone.
     """
     workers = effective_n_jobs(n_jobs)
-    if workers == 1:
-        yield from map(function, items)
-        return
+    table = getattr(problem, "table", None)
+    cluster = table.means.cluster if isinstance(table, Table) else None
     items = iter(items)
+    if cluster is not None:
+        yield from cluster.in_order(function, problem, items)
+    elif workers == 1:
+        yield from (function(problem, item) for item in items)
     while some := list(islice(items, workers)):
-        yield from Parallel(n_jobs=workers, prefer="threads")(delayed(function)(item) for item in some)
+        tasks = (delayed(function)(problem, item) for item in some)
+        yield from Parallel(n_jobs=workers, prefer="threads")(tasks)

@@ -117,7 +117,8 @@ class GreedySearch(Strategy):
                 return int(candidates[best]), float(scores[best]), complete
             candidates = candidates[best_first(scores)[: None if few else self.shortlist]]
         full: list[float] = []
-        for score in in_order(lambda j: problem.score_set(neighbour(j)), candidates.tolist(), self.n_jobs):
+        columns = candidates.tolist()
+        for score in in_order(lambda on, j: on.score_set(neighbour(j)), problem, columns, self.n_jobs):
             full.append(score)
             if few:
                 station.promise[candidates[len(full) - 1]] = turn * score
@@ -139,7 +140,7 @@ class GreedySearch(Strategy):
         n_parts = min(candidates.size, per_worker * effective_n_jobs(self.n_jobs))
         parts = np.array_split(np.arange(candidates.size), n_parts)
         scores = np.full(candidates.size, -np.inf)
-        found = in_order(lambda part: score(candidates[part]), parts, self.n_jobs)
+        found = in_order(lambda _, part: score(candidates[part]), None, parts, self.n_jobs)
         for part, values in zip(parts, found, strict=False):
             scores[part] = np.where(np.isnan(values), -np.inf, values)
             if budget.spent() and not to_the_end and part is not parts[-1]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -62,11 +63,9 @@ def search(
         excess = len(support) - k
         return abs(excess), excess
 
-    def restart(index: int) -> list[Outcome]:
-        return _restart(problem, k, index, settings, budget, state)
-
+    restart = partial(_restart, k=k, settings=settings, budget=budget, state=state)
     state.reason = StopReason.RESTARTS
-    for visited in in_order(restart, range(settings.n_restarts), n_jobs):
+    for visited in in_order(restart, problem, range(settings.n_restarts), n_jobs):
         nearest = min(sizes_first(outcome.support) for outcome in visited)
         equal = [outcome for outcome in visited if sizes_first(outcome.support) == nearest]
         best = equal[0] if len(equal) == 1 else max(equal, key=lambda outcome: set_value(outcome.support))
@@ -85,7 +84,7 @@ def search(
 
 
 def _restart(
-    problem: Problem, k: int, index: int, settings: PaperSettings, budget: Budget, state: SearchState
+    problem: Problem, index: int, k: int, settings: PaperSettings, budget: Budget, state: SearchState
 ) -> list[Outcome]:
     """Every set on the way of one radius search; all share its points and its count of steps."""
     rng = problem.rng(2, index)

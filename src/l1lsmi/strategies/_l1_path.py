@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -63,13 +64,10 @@ def search(
     jury: Jury,
 ) -> None:
     """Run restarts until they agree, refine the best set and leave it in ``state``."""
-
-    def restart(index: int) -> Outcome:
-        return _restart(problem, k, index, settings, budget, state)
-
+    restart = partial(_restart, k=k, settings=settings, budget=budget, state=state)
     votes: dict[tuple[int, ...], int] = {}
     state.reason = StopReason.RESTARTS
-    for outcome in in_order(restart, range(settings.n_restarts), n_jobs):
+    for outcome in in_order(restart, problem, range(settings.n_restarts), n_jobs):
         state.outcomes.append(outcome)
         votes[outcome.support] = votes.get(outcome.support, 0) + 1
         if budget.spent():
@@ -103,7 +101,7 @@ def search(
 
 
 def _restart(
-    problem: Problem, k: int, index: int, settings: PathSettings, budget: Budget, state: SearchState
+    problem: Problem, index: int, k: int, settings: PathSettings, budget: Budget, state: SearchState
 ) -> Outcome:
     draw = problem.draw(1, index)
     columns = problem.columns

@@ -9,7 +9,7 @@ import numpy as np
 
 from l1lsmi.arrays import HostArray
 from l1lsmi.numerics.radius_search import PathPoint
-from l1lsmi.rows import Table
+from l1lsmi.rows import RowsElsewhere, Table
 from l1lsmi.strategies._base import Features
 
 __all__ = ["Draw", "Outcome", "Problem", "SearchState"]
@@ -39,7 +39,7 @@ class Problem(Features, Protocol):
     """
 
     @property
-    def table(self) -> Table: ...
+    def table(self) -> Table | RowsElsewhere: ...
     @property
     def best_cv_score(self) -> float: ...
     def rng(self, *key: int) -> np.random.Generator: ...

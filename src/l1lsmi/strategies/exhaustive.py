@@ -89,7 +89,7 @@ class Exhaustive(Strategy):
         best = -np.inf
         try:
             with Progress(n_subsets, self.verbose, "set") as progress:
-                for steps in in_order(lambda family: _score(problem, *family), families, self.n_jobs):
+                for steps in in_order(lambda on, family: _score(on, *family), problem, families, self.n_jobs):
                     path.extend(steps)
                     best = max(best, *(step.score for step in steps))
                     progress.advance(best, steps=len(steps))

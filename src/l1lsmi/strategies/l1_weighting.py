@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from l1lsmi.progress import Progress
+from l1lsmi.rows import Table
 from l1lsmi.strategies import _l1_paper, _l1_path
 from l1lsmi.strategies._base import COUNT, Strategy
 from l1lsmi.strategies._conclusion import conclude
@@ -178,6 +179,7 @@ class L1Weighting(Strategy):
     def _search(self, problem: Problem, k: int, budget: Budget) -> WeightedSelection:
         check_all_positive(self, "narrowness")
         state = SearchState(problem.n_features)
+        problem = self._at_hand(problem)
         explored = self._sample(problem)
         jury = Jury(explored, self.n_judges)
         with Progress(self._n_restarts(), self.verbose) as progress:
@@ -188,6 +190,14 @@ class L1Weighting(Strategy):
                 budget.cancelled = True
                 _best_so_far(explored, k, state)
                 return conclude(problem, explored, k, state, jury, budget)
+
+    def _at_hand(self, problem: Problem) -> Problem:
+        """Take rows into memory where they are few enough to be searched all."""
+        few = self.explore_rows is not None and problem.table.n_rows <= self.explore_rows
+        if isinstance(problem.table, Table) or not few:
+            return problem
+        taken: Problem = problem.on_rows(np.arange(problem.table.n_rows))  # type: ignore[attr-defined]
+        return taken
 
     def _sample(self, problem: Problem) -> Problem:
         """The problem that is searched: on some rows where there are many."""

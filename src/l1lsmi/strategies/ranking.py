@@ -80,7 +80,7 @@ class Ranking(Strategy):
         parts = np.array_split(np.arange(columns.size), min(columns.size, 50))
         try:
             with Progress(len(parts), self.verbose, "part") as progress:
-                found = in_order(lambda part: problem.score_each(columns[part]), parts, self.n_jobs)
+                found = in_order(lambda on, part: on.score_each(columns[part]), problem, parts, self.n_jobs)
                 for part, values in zip(parts, found, strict=True):
                     scores[part] = values
                     progress.advance(float(scores.max()))

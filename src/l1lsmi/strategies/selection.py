@@ -39,6 +39,15 @@ class Budget:
         self.time_limit = time_limit
         self.cancelled = False
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is left of the time: clocks of different machines do not agree."""
+        left = None if self.time_limit is None else self.time_limit - (time.monotonic() - self.started)
+        return {"time_limit": left, "cancelled": self.cancelled}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.started = time.monotonic()
+        self.time_limit, self.cancelled = state["time_limit"], state["cancelled"]
+
     def spent(self) -> bool:
         """Tell whether it is time to stop."""
         if self.cancelled:

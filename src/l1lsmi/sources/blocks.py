@@ -1,0 +1,75 @@
+"""Blocks that the user gives, by a function that starts over for every visit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from l1lsmi.arrays import HostArray, is_foreign, to_numpy
+from l1lsmi.rows import Means
+from l1lsmi.sources.opening import OpenRows
+from l1lsmi.sources.visit import stream_table
+
+__all__ = ["FactorySource", "as_block", "open_blocks"]
+
+
+def as_block(values: Any, what: str) -> HostArray:
+    """Numbers of a block as an array of two dimensions."""
+    try:
+        block = to_numpy(values) if is_foreign(values) else np.asarray(values)
+        block = block if block.dtype in (np.float32, np.float64) else block.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{what} cannot be read as a table of numbers: {error}.") from None
+    if block.ndim != 2 or block.shape[1] == 0:
+        raise ValueError(f"{what} has shape {block.shape}: each block has one row per sample and columns.")
+    return block
+
+
+@dataclass
+class FactorySource:
+    """Blocks of a function that gives them, with the targets that they bring."""
+
+    factory: Callable[[], Any]
+    n_columns: int | None = None
+    targets: list[HostArray] | None = field(default_factory=list)
+
+    def blocks(self, columns: HostArray | None) -> Iterator[HostArray]:
+        """Call the function and go through what it gives."""
+        given = self.factory()
+        if not hasattr(given, "__iter__"):
+            raise ValueError(
+                f"X is a function that gives a {type(given).__name__}: let it give an iterator of blocks."
+            )
+        for number, item in enumerate(given):
+            values, targets = item if isinstance(item, tuple) and len(item) == 2 else (item, None)
+            block = as_block(values, f"Block {number} of X")
+            self.n_columns = block.shape[1] if self.n_columns is None else self.n_columns
+            if block.shape[1] != self.n_columns:
+                raise ValueError(
+                    f"Block {number} of X has {block.shape[1]} columns, those before have {self.n_columns}."
+                )
+            if self.targets is not None and targets is not None:
+                self.targets.append(np.asarray(targets))
+            yield block if columns is None else block[:, columns]
+
+    def found_targets(self) -> HostArray | None:
+        """The targets of the visit so far; those of further visits are not looked at."""
+        found, self.targets = self.targets, None
+        return np.concatenate(found) if found else None
+
+
+def open_blocks(X: Callable[[], Any], y: Any, means: Means) -> OpenRows:
+    """Open a function that gives an iterator of blocks."""
+    source = FactorySource(X)
+    table = stream_table(source, None, means)
+    brought = source.found_targets()
+    if y is None and brought is None:
+        raise ValueError(
+            "y is None and the blocks bring no targets: pass y, or let every block be a pair (X, y)."
+        )
+    if y is not None and brought is not None:
+        raise ValueError("The blocks bring targets and y is given too: pass one of them.")
+    return OpenRows(table, brought if y is None else y, None)

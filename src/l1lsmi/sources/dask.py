@@ -1,0 +1,309 @@
+"""Dask arrays and dataframes: rows stay on the workers, sums travel.
+
+Every chunk of rows is loaded once and stays where it is; what a visit computes of it is added up on its
+worker first, so that a step moves a few small arrays per worker, however many rows there are. All tasks
+are functions of chunks that the scheduler knows how to make again: a worker that is lost costs the time to
+do so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from l1lsmi.arrays import HostArray, steady_blas
+from l1lsmi.rows import ColumnSums, Means, Table, add_up
+from l1lsmi.rows.parted import Part
+from l1lsmi.rows.stream import known_or_new
+from l1lsmi.sources.blocks import FactorySource, as_block
+from l1lsmi.sources.opening import OpenRows
+from l1lsmi.sources.visit import check_block, merge_blocks, stream_table
+
+__all__ = ["Cluster", "ClusterTable", "open_dask"]
+
+#: How often the problem is sent to workers before the cluster is given up.
+ATTEMPTS = 5
+GONE = (
+    "The cluster went away before the fit was done: nothing is learned. Connect a client again and fit anew."
+)
+
+
+def open_dask(X: Any, y: Any, means: Means) -> OpenRows:
+    """Open a dask array or dataframe, on the cluster of the present client or else a chunk at a time."""
+    names = list(X.columns) if hasattr(X, "columns") else None
+    if names is not None:
+        X, y, names = _without_target(X, y, names)
+    elif isinstance(y, str):
+        raise ValueError(f"y is {y!r}, but X is a dask array, which has no names: pass the targets.")
+    chunks = _chunks(X)
+    client = _client()
+    y = _in_memory(y)
+    if client is None:
+        source = FactorySource(lambda: (chunk.compute() for chunk in chunks))
+        return OpenRows(stream_table(source, names, means), y, names)
+    return OpenRows(_cluster_table(client, chunks, names, means), y, names)
+
+
+def _without_target(X: Any, y: Any, names: list[Any]) -> tuple[Any, Any, list[str]]:
+    """The features of a dataframe, and its target where it is named."""
+    if isinstance(y, str):
+        if y not in names:
+            raise ValueError(f"y is {y!r}, but X has no such column.")
+        y, names = X[y], [name for name in names if name != y]
+        X = X[names]
+    if len(set(map(str, names))) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"X has several columns named {twice!r}: rename or drop all but one.")
+    for name, kind in zip(names, X.dtypes, strict=True):
+        if getattr(kind, "kind", "O") not in "fiub":
+            raise ValueError(f"X has column {name!r} of type {kind}: turn it into numbers or leave it out.")
+    return X, y, [str(name) for name in names]
+
+
+def _chunks(X: Any) -> list[Any]:
+    """Blocks of rows, each still to be computed."""
+    if X.ndim != 2:
+        raise ValueError(f"Expected 2D array, got X with {X.ndim} dimension(s): one row per sample.")
+    if hasattr(X, "columns"):
+        return [part.to_delayed()[0] if hasattr(part, "to_delayed") else part for part in X.partitions]
+    if any(np.isnan(size) for size in X.chunks[1]):
+        raise ValueError("X has chunks of unknown width: call X.compute_chunk_sizes() first.")
+    if len(X.chunks[1]) > 1:
+        raise ValueError(
+            f"X is cut into {len(X.chunks[1])} chunks of columns, but rows are visited whole: call "
+            "X.rechunk({1: -1}) first."
+        )
+    return [row[0] for row in X.to_delayed()]
+
+
+def _client() -> Any:
+    """The client of the cluster that is in use, if any."""
+    try:
+        import distributed
+    except ImportError:
+        return None
+    try:
+        return distributed.default_client()
+    except ValueError:
+        return None
+
+
+def _in_memory(y: Any) -> Any:
+    """Targets of all rows, here: a number for each."""
+    return y.compute() if hasattr(y, "compute") else y
+
+
+class Cluster:
+    """Runs tasks of a search on the workers."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def in_order(
+        self, function: Callable[[Any, Any], Any], problem: Any, items: Iterator[Any]
+    ) -> Iterator[Any]:
+        """Yield ``function(problem, item)`` for each item, as many at a time as there are threads."""
+        from distributed import CancelledError
+
+        shared: Any = None
+        while True:
+            width = max(1, sum(self._client.nthreads().values()))
+            some = list(islice(items, width))
+            if not some:
+                return
+            for attempt in range(ATTEMPTS):
+                if shared is None:
+                    shared = self._client.scatter(problem, broadcast=True, hash=False)
+                tasks = [self._client.submit(_steady, function, shared, item, pure=False) for item in some]
+                try:
+                    found = self._client.gather(tasks)
+                    break
+                except CancelledError:
+                    # The workers that had the problem are gone: it is sent again.
+                    if attempt == ATTEMPTS - 1 or self._client.status != "running":
+                        raise RuntimeError(GONE) from None
+                    shared = None
+            yield from found
+
+
+@dataclass
+class ClusterTable:
+    """A table whose rows are on the workers of a cluster.
+
+    Attributes
+    ----------
+    client : distributed.Client
+    chunks : list of distributed.Future
+        Arrays of rows.
+    starts : numpy.ndarray of int
+        Number of the first row of every chunk, and after them the number of rows.
+    mean, scale : numpy.ndarray of shape (m,)
+    means : Means
+    """
+
+    client: Any
+    chunks: list[Any]
+    starts: HostArray
+    mean: HostArray
+    scale: HostArray
+    means: Means
+    _known: tuple[HostArray, Table] | None = field(default=None, repr=False)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.starts[-1])
+
+    @property
+    def n_columns(self) -> int:
+        return int(self.mean.size)
+
+    @property
+    def varying(self) -> HostArray:
+        """Indices of the columns that are not constant."""
+        return np.flatnonzero(self.scale > 0)
+
+    def rows_of(self, rows: HostArray) -> Table:
+        """Some rows, here; those asked for last are remembered."""
+        self._known = known_or_new(rows, self._known, self._read)
+        known, table = self._known
+        return table.rows_of(np.searchsorted(known, rows))
+
+    def _read(self, rows: HostArray) -> Table:
+        places = np.searchsorted(rows, self.starts)
+        futures = [
+            self.client.submit(_take, chunk, rows[low:high] - start, pure=False)
+            for chunk, start, low, high in zip(
+                self.chunks, self.starts[:-1], places[:-1], places[1:], strict=True
+            )
+            if high > low
+        ]
+        return Table(np.concatenate(_gathered(self.client, futures)), self.mean, self.scale, self.means)
+
+    def parts(self, target: Any, fold_of_row: HostArray) -> ClusterParts:
+        """The rows with what is to be predicted and their folds."""
+        parts = [
+            self.client.submit(
+                _part,
+                chunk,
+                self.mean,
+                self.scale,
+                target.slice_of(start, stop),
+                fold_of_row[start:stop],
+                pure=False,
+            )
+            for chunk, start, stop in zip(self.chunks, self.starts[:-1], self.starts[1:], strict=True)
+        ]
+        return ClusterParts(self.client, parts)
+
+
+@dataclass
+class ClusterParts:
+    """Parts on workers; a visit is one task for each thread of a worker and the parts that it has."""
+
+    client: Any
+    parts: list[Any]
+
+    def _shares(self) -> list[list[Any]]:
+        """Parts that are on the same worker, cut for its threads."""
+        from distributed import wait
+
+        wait(self.parts)
+        places = self.client.who_has(self.parts)
+        threads = {name: max(1, n) for name, n in self.client.nthreads().items()}
+        at: dict[str, list[Any]] = {}
+        for part in self.parts:
+            workers = sorted(places.get(part.key, ())) or [""]
+            at.setdefault(workers[0], []).append(part)
+        shares = []
+        for worker, parts in sorted(at.items()):
+            n_shares = min(threads.get(worker, 1), len(parts))
+            shares.extend([parts[i::n_shares] for i in range(n_shares)])
+        return shares
+
+    def sum(self, function: Callable[..., Any], *arguments: Any, columns: HostArray | None) -> Any:
+        """Add up over the parts: on each worker first, then here."""
+        task = self.client.submit(_Task, function, arguments, pure=False)
+        futures = [self.client.submit(_sum_parts, task, share, pure=False) for share in self._shares()]
+        return add_up(_gathered(self.client, futures))
+
+
+def _cluster_table(client: Any, chunks: Sequence[Any], names: list[str] | None, means: Means) -> ClusterTable:
+    futures = [client.submit(_values, chunk, pure=False) for chunk in client.compute(list(chunks))]
+    sizes = _gathered(client, [client.submit(len, chunk, pure=False) for chunk in futures])
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+    kept = [(f, start, size) for f, start, size in zip(futures, starts[:-1], sizes, strict=True) if size]
+    found = _gathered(
+        client, [client.submit(_column_sums, f, int(start), names, pure=False) for f, start, _ in kept]
+    )
+    widths = {sums.mean.size for sums in found}
+    if len(widths) > 1:
+        raise ValueError(f"X has chunks of different numbers of columns: {sorted(widths)}.")
+    total = merge_blocks(found)
+    starts = np.array([*(start for _, start, _ in kept), total.n_rows])
+    means = replace(means, cluster=Cluster(client))
+    return ClusterTable(client, [f for f, _, _ in kept], starts, total.mean, total.scale, means)
+
+
+def _gathered(client: Any, futures: list[Any]) -> list[Any]:
+    """Results of tasks; what goes wrong with the cluster is said in a sentence."""
+    from distributed import CancelledError
+    from distributed.client import FutureCancelledError
+    from distributed.comm.core import CommClosedError
+    from distributed.scheduler import KilledWorker
+
+    try:
+        found: list[Any] = client.gather(futures)
+    except KilledWorker as error:
+        raise RuntimeError(
+            f"The cluster lost a worker several times at the same task: give workers more memory, or pass "
+            f"smaller chunks. ({error})"
+        ) from None
+    except (CancelledError, FutureCancelledError, CommClosedError, TimeoutError, OSError):
+        raise RuntimeError(GONE) from None
+    return found
+
+
+# -- what workers do ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A function of a part, with what else it needs."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+
+def _steady(function: Callable[[Any, Any], Any], problem: Any, item: Any) -> Any:
+    with steady_blas():
+        return function(problem, item)
+
+
+def _values(chunk: Any) -> HostArray:
+    return as_block(chunk, "A chunk of X")
+
+
+def _column_sums(block: HostArray, start: int, names: list[str] | None) -> ColumnSums:
+    check_block(block, start, names)
+    return ColumnSums.of(block)
+
+
+def _take(block: HostArray, rows: HostArray) -> HostArray:
+    return block[rows]
+
+
+def _part(block: HostArray, mean: HostArray, scale: HostArray, target: Any, fold_of_row: HostArray) -> Part:
+    return Part(Table(block, mean, scale), target, fold_of_row)
+
+
+def _sum_parts(task: _Task, parts: list[Part]) -> Any:
+    def terms() -> Iterator[Any]:
+        for part in parts:
+            yield task.function(part, *task.arguments)
+
+    with steady_blas():
+        return add_up(terms())

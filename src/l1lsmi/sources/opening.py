@@ -1,0 +1,125 @@
+"""Tell what X is, and open it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from os import PathLike
+from typing import Any, NamedTuple
+
+from l1lsmi.arrays import HostArray
+from l1lsmi.rows import Means, RowsElsewhere
+
+__all__ = ["OpenRows", "is_elsewhere", "open_rows", "select_elsewhere"]
+
+
+class OpenRows(NamedTuple):
+    """A table whose rows are elsewhere, what is to be predicted, and the names of the columns."""
+
+    table: RowsElsewhere
+    y: Any
+    names: list[str] | None
+
+
+def _library(thing: object) -> str:
+    return type(thing).__module__.split(".")[0]
+
+
+def is_elsewhere(X: object) -> bool:
+    """Tell whether the rows of X are elsewhere than in memory.
+
+    Parameters
+    ----------
+    X : object
+
+    Returns
+    -------
+    bool
+        True for a path, a dataset or table of pyarrow, a dask collection, and a function that gives blocks.
+
+    Examples
+    --------
+    >>> from l1lsmi.sources import is_elsewhere
+    >>> is_elsewhere("measurements.parquet"), is_elsewhere([[1.0, 2.0]])
+    (True, False)
+    """
+    if isinstance(X, (str, PathLike)) or _library(X) in ("dask", "dask_expr", "pyarrow"):
+        return True
+    return callable(X) and not isinstance(X, type) and not hasattr(X, "shape")
+
+
+def open_rows(X: Any, y: Any, means: Means | None = None) -> OpenRows:
+    """Open rows that are elsewhere, and visit them once to measure the columns.
+
+    Parameters
+    ----------
+    X : path, pyarrow dataset or table, dask array or dataframe, or callable
+        A path is that of a Parquet or Feather file, or of a directory of such files. A callable takes no
+        arguments and gives an iterator of blocks, each an array of shape (rows, features) or a pair of such
+        an array and its targets; it is called anew for every visit.
+    y : array-like, dask collection, str or None
+        Targets of all rows; the name of the column that holds them, for files and dataframes; None where
+        the blocks bring them.
+    means : Means or None
+
+    Returns
+    -------
+    OpenRows
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from l1lsmi.sources import open_rows
+    >>> x = np.arange(12.0).reshape(6, 2)
+    >>> rows = open_rows(lambda: iter([(x[:4], x[:4, 0]), (x[4:], x[4:, 0])]), None)
+    >>> rows.table.n_rows, rows.y.tolist()
+    (6, [0.0, 2.0, 4.0, 6.0, 8.0, 10.0])
+    """
+    means = means or Means()
+    return _opener(X)(X, y, means)
+
+
+def select_elsewhere(X: Any, columns: HostArray, n_features: int) -> Any:
+    """Some columns of a dask array or dataframe, still to be computed.
+
+    Parameters
+    ----------
+    X : dask array or dataframe
+    columns : numpy.ndarray of int
+    n_features : int
+        Columns that X must have.
+
+    Returns
+    -------
+    dask array or dataframe
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dask.array as da
+    >>> from l1lsmi.sources import select_elsewhere
+    >>> select_elsewhere(da.ones((6, 3), chunks=2), np.array([0, 2]), 3).shape
+    (6, 2)
+    """
+    if _library(X) not in ("dask", "dask_expr"):
+        raise ValueError(
+            f"X is a {type(X).__name__}, of which no columns can be taken here: read those that "
+            "get_feature_names_out names."
+        )
+    if X.shape[1] != n_features:
+        raise ValueError(f"X has {X.shape[1]} features, but {n_features} features are expected as input.")
+    return X[[X.columns[j] for j in columns]] if hasattr(X, "columns") else X[:, columns]
+
+
+def _opener(X: Any) -> Callable[[Any, Any, Means], OpenRows]:
+    # Each library is loaded by those who use it.
+    if _library(X) in ("dask", "dask_expr"):
+        from l1lsmi.sources.dask import open_dask
+
+        return open_dask
+    if callable(X) and not isinstance(X, (str, PathLike)):
+        from l1lsmi.sources.blocks import open_blocks
+
+        return open_blocks
+    from l1lsmi.sources.arrow import open_arrow
+
+    return open_arrow

@@ -1,0 +1,51 @@
+"""Some rows of what is elsewhere, in memory, for whatever wants them whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from l1lsmi.arrays import HostArray
+from l1lsmi.numerics.sampling import draw_spread
+from l1lsmi.sources.opening import open_rows
+from l1lsmi.validation import check_target, seed_of
+
+__all__ = ["read_sample"]
+
+
+def read_sample(
+    X: Any, y: Any, n_rows: int = 10_000, *, task: str = "auto", random_state: Any = None
+) -> tuple[HostArray, HostArray]:
+    """Draw rows of X and y, every class or range of the target in proportion, and read them into memory.
+
+    Parameters
+    ----------
+    X, y
+        As for `open_rows`.
+    n_rows : int, default=10_000
+        Rows to draw; all are read where there are no more.
+    task : {"auto", "classification", "regression"}, default="auto"
+    random_state : int, RandomState instance or None, default=None
+
+    Returns
+    -------
+    X : numpy.ndarray of shape (n_rows, n_features)
+    y : numpy.ndarray of shape (n_rows,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from l1lsmi.sources import read_sample
+    >>> x = np.arange(200.0).reshape(100, 2)
+    >>> X, y = read_sample(lambda: iter(np.split(x, 4)), x[:, 0] > 50, n_rows=20, random_state=0)
+    >>> X.shape, int(y.sum())
+    ((20, 2), 15)
+    """
+    opened = open_rows(X, y)
+    target = check_target(opened.y, task)
+    rng = np.random.default_rng(seed_of(random_state))
+    rows = np.arange(target.n_rows)
+    if n_rows < target.n_rows:
+        rows = draw_spread(target.codes, target.values, n_rows, rng)
+    return opened.table.rows_of(rows).x, np.asarray(opened.y)[rows]
