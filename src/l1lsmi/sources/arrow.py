@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
@@ -21,6 +22,8 @@ __all__ = ["ArrowSource", "open_arrow"]
 BLOCK_VALUES = 4_000_000
 #: Rows in a block at most, where there are few columns.
 BLOCK_ROWS = 50_000
+#: What pandas calls the column that it writes row labels without a name to.
+ROW_LABELS = re.compile(r"__index_level_\d+__")
 #: Bytes that are read ahead of each column of a Parquet file.
 BUFFER = 2**18
 
@@ -70,7 +73,7 @@ def open_arrow(X: Any, y: Any, means: Means) -> OpenRows:
     target = y if isinstance(y, str) else None
     if target is not None and target not in dataset.schema.names:
         raise ValueError(f"y is {target!r}, but {what} has no such column: it has {_some(dataset)}.")
-    names = tuple(name for name in dataset.schema.names if name != target)
+    names = tuple(n for n in dataset.schema.names if n != target and not ROW_LABELS.fullmatch(n))
     _check_names(dataset, names, what)
     source = ArrowSource(dataset, names)
     if target is not None:

@@ -8,7 +8,8 @@ do so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -174,29 +175,23 @@ class ClusterTable:
 
     def _read(self, rows: HostArray) -> Table:
         places = np.searchsorted(rows, self.starts)
-        futures = [
-            self.client.submit(_take, chunk, rows[low:high] - start, pure=False)
+        wanted = [
+            (chunk, rows[low:high] - start)
             for chunk, start, low, high in zip(
                 self.chunks, self.starts[:-1], places[:-1], places[1:], strict=True
             )
             if high > low
         ]
-        return Table(np.concatenate(_gathered(self.client, futures)), self.mean, self.scale, self.means)
+        found = _run(self.client, _take, wanted)
+        return Table(np.concatenate(found), self.mean, self.scale, self.means)
 
     def parts(self, target: Any, fold_of_row: HostArray) -> ClusterParts:
         """The rows with what is to be predicted and their folds."""
-        parts = [
-            self.client.submit(
-                _part,
-                chunk,
-                self.mean,
-                self.scale,
-                target.slice_of(start, stop),
-                fold_of_row[start:stop],
-                pure=False,
-            )
-            for chunk, start, stop in zip(self.chunks, self.starts[:-1], self.starts[1:], strict=True)
-        ]
+        parts = []
+        with _trouble_named(self.client):
+            for chunk, start, stop in zip(self.chunks, self.starts[:-1], self.starts[1:], strict=True):
+                beside = (target.slice_of(start, stop), fold_of_row[start:stop])
+                parts.append(self.client.submit(_part, chunk, self.mean, self.scale, *beside, pure=False))
         return ClusterParts(self.client, parts)
 
 
@@ -226,19 +221,19 @@ class ClusterParts:
 
     def sum(self, function: Callable[..., Any], *arguments: Any, columns: HostArray | None) -> Any:
         """Add up over the parts: on each worker first, then here."""
-        task = self.client.submit(_Task, function, arguments, pure=False)
-        futures = [self.client.submit(_sum_parts, task, share, pure=False) for share in self._shares()]
-        return add_up(_gathered(self.client, futures))
+        with _trouble_named(self.client):
+            task = self.client.submit(_Task, function, arguments, pure=False)
+            shares = self._shares()
+        return add_up(_run(self.client, _sum_parts, [(task, share) for share in shares]))
 
 
 def _cluster_table(client: Any, chunks: Sequence[Any], names: list[str] | None, means: Means) -> ClusterTable:
-    futures = [client.submit(_values, chunk, pure=False) for chunk in client.compute(list(chunks))]
-    sizes = _gathered(client, [client.submit(len, chunk, pure=False) for chunk in futures])
+    with _trouble_named(client):
+        futures = [client.submit(_values, chunk, pure=False) for chunk in client.compute(list(chunks))]
+    sizes = _run(client, len, [(chunk,) for chunk in futures])
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
     kept = [(f, start, size) for f, start, size in zip(futures, starts[:-1], sizes, strict=True) if size]
-    found = _gathered(
-        client, [client.submit(_column_sums, f, int(start), names, pure=False) for f, start, _ in kept]
-    )
+    found = _run(client, _column_sums, [(f, int(start), names) for f, start, _ in kept])
     widths = {sums.mean.size for sums in found}
     if len(widths) > 1:
         raise ValueError(f"X has chunks of different numbers of columns: {sorted(widths)}.")
@@ -248,22 +243,33 @@ def _cluster_table(client: Any, chunks: Sequence[Any], names: list[str] | None, 
     return ClusterTable(client, [f for f, _, _ in kept], starts, total.mean, total.scale, means)
 
 
-def _gathered(client: Any, futures: list[Any]) -> list[Any]:
-    """Results of tasks; what goes wrong with the cluster is said in a sentence."""
+@contextmanager
+def _trouble_named(client: Any) -> Iterator[None]:
+    """Say in a sentence what goes wrong with the cluster; what goes wrong in a task is left as it is."""
     from distributed import CancelledError
-    from distributed.client import FutureCancelledError
     from distributed.comm.core import CommClosedError
     from distributed.scheduler import KilledWorker
 
     try:
-        found: list[Any] = client.gather(futures)
+        yield
     except KilledWorker as error:
         raise RuntimeError(
-            f"The cluster lost a worker several times at the same task: give workers more memory, or pass "
+            "The cluster lost a worker several times at the same task: give workers more memory, or pass "
             f"smaller chunks. ({error})"
         ) from None
-    except (CancelledError, FutureCancelledError, CommClosedError, TimeoutError, OSError):
+    except (CancelledError, CommClosedError):
         raise RuntimeError(GONE) from None
+    except Exception:
+        if client.status == "running":
+            raise
+        raise RuntimeError(GONE) from None
+
+
+def _run(client: Any, function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> list[Any]:
+    """Results of a function for each tuple of arguments."""
+    with _trouble_named(client):
+        futures = [client.submit(function, *some, pure=False) for some in arguments]
+        found: list[Any] = client.gather(futures)
     return found
 
 
