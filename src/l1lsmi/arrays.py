@@ -36,6 +36,7 @@ __all__ = [
     "dense_values",
     "exp_in_place",
     "gather",
+    "gather_each",
     "is_foreign",
     "like",
     "namespace",
@@ -103,6 +104,13 @@ def gather(x: Array, rows: HostArray, columns: HostArray | None) -> Array:
     xp = namespace(x)
     picked = xp.take(x, like(rows, x), axis=0)
     return picked if columns is None else xp.take(picked, like(columns, x), axis=1)
+
+
+def gather_each(x: Array, rows: HostArray, columns: HostArray) -> Array:
+    """Pick rows and columns of a matrix several times: (r, n) and (r, w) give an array (r, n, w)."""
+    if isinstance(x, np.ndarray) or array_api_compat.is_torch_array(x) or array_api_compat.is_cupy_array(x):
+        return x[like(rows, x)[:, :, None], like(columns, x)[:, None, :]]
+    return namespace(x).stack([gather(x, *picked) for picked in zip(rows, columns, strict=True)])
 
 
 @cache

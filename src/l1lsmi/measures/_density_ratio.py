@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
@@ -19,11 +19,13 @@ from l1lsmi.numerics.density_ratio import DensityRatioDraw
 from l1lsmi.numerics.model import Fit, Grid, Model
 from l1lsmi.numerics.sampling import balanced_centers, draw_spread, uniform_centers
 from l1lsmi.numerics.target import Target
-from l1lsmi.rows import Table, standardize
+from l1lsmi.rows import DEVICE_BLOCK_ROWS, Table, standardize
 from l1lsmi.validation import TASKS, check_all_positive, check_folds, check_pairs, seed_of
 
 __all__ = ["DensityRatioEstimate", "DensityRatioMeasure", "DensityRatioProblem"]
 
+#: Bytes of a device that restarts which run together may take, unless told otherwise.
+DEVICE_BYTES = 2**32
 #: Neighbouring sets are compared under the model of the present one, with no more regularization than
 #: this: a set that says little is regularised until all its neighbours look alike.
 SCREENING_REGULARIZATION = 1e-2
@@ -115,12 +117,17 @@ class DensityRatioMeasure(Measure):
             },
             # Rows that are to be left out together are not left out one by one.
             juror_class=self._juror_class() if fold_of_row is None else None,
+            together_class=self._together_class(),
             best_cv_score=self._best_cv_score(target) if fold_of_row is None else -math.inf,
             offset=self.offset if self.score_by == "cross_validation" else None,
         )
 
     def _juror_class(self) -> Any:
         """What compares sets of features in a weighting; None leaves it to the cross-validation score."""
+        return None
+
+    def _together_class(self) -> Any:
+        """What works on several draws as one; None where there is no such thing."""
         return None
 
     def _best_cv_score(self, target: Target) -> float:
@@ -144,6 +151,7 @@ class DensityRatioProblem(MeasureProblem):
         draw_class: type[DensityRatioDraw],
         draw_options: dict[str, Any],
         juror_class: Any,
+        together_class: Any,
         best_cv_score: float,
         offset: float | None,
     ) -> None:
@@ -153,6 +161,7 @@ class DensityRatioProblem(MeasureProblem):
         self.centers = centers
         self.best_cv_score = best_cv_score
         self._juror_class = juror_class
+        self._together_class = together_class
         self._offset = offset
         self._draw_class = draw_class
         self._draw_options = draw_options
@@ -175,6 +184,37 @@ class DensityRatioProblem(MeasureProblem):
         if known is not None:
             centers = np.where(centers < 0, -1, known[centers])
         return self._draw_class(self.table, self.target, centers=centers, rng=rng, **self._draw_options)
+
+    def n_together(self) -> int:
+        """How many draws a device is to work on at a time; 1 in memory, where nothing is gained by it.
+
+        Returns
+        -------
+        int
+        """
+        table = self.table
+        if self._together_class is None or not isinstance(table, Table) or not is_foreign(table.x):
+            return 1
+        n_centers = max(self.n_basis, int(self.target.codes.max()) + 1)
+        if table.n_rows > DEVICE_BLOCK_ROWS:
+            return 1
+        # Columns three times, and rows by centres half a dozen times, are alive in a step.
+        each = 8 * table.n_rows * (3 * table.n_columns + 6 * n_centers)
+        return max(1, (table.means.memory_limit or DEVICE_BYTES) // each)
+
+    def draws_together(self, keys: Sequence[tuple[int, ...]]) -> Any:
+        """Draws by their keys, to be worked on as one.
+
+        Parameters
+        ----------
+        keys : sequence of tuple of int
+
+        Returns
+        -------
+        draws : LeastSquaresTogether
+        """
+        assert self._together_class is not None
+        return self._together_class(self.table, [self.draw(*key) for key in keys])
 
     def on_sample(self, n_rows: int) -> DensityRatioProblem:
         """The same problem on some rows, each class or range of the target, and each fold, in proportion.

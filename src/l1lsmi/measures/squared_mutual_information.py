@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from l1lsmi.measures._density_ratio import DensityRatioMeasure
 from l1lsmi.numerics.density_ratio import DensityRatioDraw
 from l1lsmi.numerics.least_squares_ratio import LeastSquaresDraw
+from l1lsmi.numerics.least_squares_together import LeastSquaresTogether
 from l1lsmi.numerics.leave_one_out import Juror
 from l1lsmi.numerics.model import Grid
 from l1lsmi.numerics.target import Target
@@ -115,6 +116,9 @@ class SquaredMutualInformation(DensityRatioMeasure):
 
     def _juror_class(self) -> Any:
         return Juror
+
+    def _together_class(self) -> Any:
+        return LeastSquaresTogether
 
     def _best_cv_score(self, target: Target) -> float:
         # Of numbers a little more can always be explained.

@@ -4,6 +4,8 @@ Shapes: F folds, C groups of basis functions, b basis functions per group, q row
 block. For classes, a group holds the centres of one class: the delta kernel makes the Gram
 matrix block diagonal, one block per group. For regression there is one group.
 
+All functions take further axes in front, one fit for each of their places.
+
 The rows enter through two sums per fold only, the Gram matrices of the feature kernels
 :math:`G_f = \sum_{i \in f} k_i k_i^T` and :math:`s_f = \sum_{i \in f} k_i \circ l_i` (`FoldSums`).
 With the target's own Gram matrix :math:`L_f` they give the paper's
@@ -14,9 +16,9 @@ the fold.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from l1lsmi.arrays import Array, like, namespace, positive_definite_solver
 
@@ -29,15 +31,14 @@ __all__ = [
     "held_out_scores",
     "held_out_slopes",
     "kernel_slopes",
-    "squared_mutual_information",
 ]
 
 
 class FoldSums(NamedTuple):
     """Sums over the rows of each fold."""
 
-    gram: Array  # (F, C, b, b)
-    joint: Array  # (F, C, b)
+    gram: Array  # (..., F, C, b, b)
+    joint: Array  # (..., F, C, b)
 
 
 class RowSlopes(NamedTuple):
@@ -47,8 +48,8 @@ class RowSlopes(NamedTuple):
     product of dk with ``linear * l - quadratic @ k``.
     """
 
-    linear: Array  # (F or 1, C, b)
-    quadratic: Array  # (F or 1, C, b, b), symmetric
+    linear: Array  # (..., F or 1, C, b)
+    quadratic: Array  # (..., F or 1, C, b, b), symmetric
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class TargetSums:
     def of(cls, target_gram: Array, fold_sizes: Sequence[int]) -> TargetSums:
         """Normalise the target's Gram matrix of every fold, (F, C, 1 or b, 1 or b)."""
         xp = namespace(target_gram)
-        test = like(list(fold_sizes), target_gram, dtype=xp.float64)[:, None, None]
+        test = like(list(fold_sizes), target_gram, dtype=target_gram.dtype)[:, None, None]
         size = float(sum(fold_sizes))
         total = xp.sum(target_gram, axis=0, keepdims=True)
         return cls(
@@ -89,9 +90,27 @@ class TargetSums:
             size=size,
         )
 
+    @classmethod
+    def together(cls, sums: Sequence[TargetSums]) -> TargetSums:
+        """Those of several problems, stacked in front."""
+        xp = namespace(sums[0].factor)
+
+        def stacked(name: str) -> Array:
+            return xp.stack([getattr(one, name) for one in sums])
+
+        arrays = {name: stacked(name) for name in _ARRAYS}
+        return cls(**arrays, size=sums[0].size)
+
+    def some(self, of: Callable[[Array], Array]) -> TargetSums:
+        """The same with some of what was stacked."""
+        return TargetSums(**{name: of(getattr(self, name)) for name in _ARRAYS}, size=self.size)
+
+
+_ARRAYS = ("test_factor", "train_factor", "factor", "test_size", "train_size")
+
 
 def fold_sums(kernel: Array, target_kernel: Array) -> FoldSums:
-    """Sum one block of rows: ``kernel`` is (F, C, q, b), ``target_kernel`` broadcasts to it."""
+    """Sum one block of rows: ``kernel`` is (..., F, C, q, b), ``target_kernel`` broadcasts to it."""
     xp = namespace(kernel)
     gram = xp.matmul(xp.matrix_transpose(kernel), kernel)
     if target_kernel.shape[-1] == 1:
@@ -101,36 +120,35 @@ def fold_sums(kernel: Array, target_kernel: Array) -> FoldSums:
     return FoldSums(gram, joint)
 
 
-def _regularized(matrices: Array, regularization: float) -> Array:
+def _regularized(matrices: Array, regularization: Any) -> Array:
+    """Add a multiple of the identity: the same for all, or an array of one for each place in front."""
     xp = namespace(matrices)
-    return matrices + regularization * like(xp.eye(matrices.shape[-1], dtype=xp.float64), matrices)
+    if not isinstance(regularization, float):
+        shape = (*regularization.shape, *(1 for _ in range(matrices.ndim - regularization.ndim)))
+        regularization = xp.reshape(regularization, shape)
+    return matrices + regularization * like(xp.eye(matrices.shape[-1], dtype=matrices.dtype), matrices)
 
 
-def fit_all_rows(sums: FoldSums, target: TargetSums, regularization: float) -> tuple[Array, float]:
+def fit_all_rows(sums: FoldSums, target: TargetSums, regularization: Any) -> tuple[Array, Array]:
     r"""Fit on all rows: :math:`\hat\alpha = (\hat H + \lambda I)^{-1} \hat h` and the SMI estimate.
 
     Returns
     -------
-    alpha : array of shape (C, b)
-    smi : float
+    alpha : array of shape (..., C, b)
+    smi : array of shape (...)
         :math:`\frac12 \hat h^T \hat\alpha - \frac12`.
     """
     xp = namespace(sums.gram)
-    hessian = xp.sum(sums.gram, axis=0) * target.factor[0, ...]
-    joint = xp.sum(sums.joint, axis=0) / target.size
+    hessian = xp.sum(sums.gram, axis=-4) * target.factor[..., 0, :, :, :]
+    joint = xp.sum(sums.joint, axis=-3) / target.size
     alpha = positive_definite_solver(_regularized(hessian, regularization))(joint)
-    return alpha, squared_mutual_information(joint, alpha)
-
-
-def squared_mutual_information(joint: Array, alpha: Array) -> float:
-    """The paper's estimate from h and alpha."""
-    return 0.5 * float(namespace(joint).sum(joint * alpha)) - 0.5
+    return alpha, 0.5 * xp.sum(joint * alpha, axis=(-2, -1)) - 0.5
 
 
 def smi_slopes(alpha: Array, target: TargetSums) -> RowSlopes:
     """Slopes of the SMI estimate in the rows, by the envelope theorem at the optimal alpha."""
-    outer = alpha[:, :, None] * alpha[:, None, :]
-    return RowSlopes(alpha[None, ...] / target.size, outer[None, ...] * target.factor)
+    outer = alpha[..., :, None] * alpha[..., None, :]
+    return RowSlopes(alpha[..., None, :, :] / target.size, outer[..., None, :, :, :] * target.factor)
 
 
 class _Split(NamedTuple):
@@ -145,9 +163,9 @@ class _Split(NamedTuple):
 
 def _split(sums: FoldSums, target: TargetSums) -> _Split:
     xp = namespace(sums.gram)
-    train_hessian = xp.sum(sums.gram, axis=0, keepdims=True) - sums.gram
+    train_hessian = xp.sum(sums.gram, axis=-4, keepdims=True) - sums.gram
     train_hessian *= target.train_factor
-    train_joint = xp.sum(sums.joint, axis=0, keepdims=True) - sums.joint
+    train_joint = xp.sum(sums.joint, axis=-3, keepdims=True) - sums.joint
     return _Split(
         sums.gram,
         target.test_factor,
@@ -181,22 +199,22 @@ def _weighted_outer(left: Array, right: Array, factor: Array) -> Array:
 
 
 def held_out_scores(sums: FoldSums, target: TargetSums, regularizations: Sequence[float]) -> Array:
-    r"""The paper's cross-validation score :math:`\hat J` of each fold and regularization; lower is better."""
+    r"""The paper's cross-validation score :math:`\hat J`, (..., folds, regularizations); lower is better."""
     xp = namespace(sums.gram)
     split = _split(sums, target)
     alphas = [
         positive_definite_solver(_regularized(split.train_hessian, value))(split.train_joint)
         for value in regularizations
     ]
-    alpha = xp.stack(alphas, axis=-1)  # (F, C, b, regularizations)
+    alpha = xp.stack(alphas, axis=-1)  # (..., F, C, b, regularizations)
     product = _weighted_product(split.test_gram, split.test_factor, alpha)
     losses = (0.5 * product - split.test_joint[..., None]) * alpha
-    return xp.sum(losses, axis=(1, 2))
+    return xp.sum(losses, axis=(-3, -2))
 
 
 def held_out_slopes(
-    sums: FoldSums, target: TargetSums, regularization: float
-) -> tuple[float, RowSlopes, float]:
+    sums: FoldSums, target: TargetSums, regularization: Any
+) -> tuple[Array, RowSlopes, Array]:
     r"""Slopes of :math:`-\hat J` in the rows and in the logarithm of the regularization.
 
     With :math:`\alpha_f = A_f^{-1} h_{-f}`, :math:`A_f = H_{-f} + \lambda I` and the adjoint
@@ -210,45 +228,46 @@ def held_out_slopes(
 
     Returns
     -------
-    score : float
+    score : array of shape (...)
         The paper's cross-validation score, lower is better.
     slopes : RowSlopes
         Of minus the score.
-    regularization_slope : float
+    regularization_slope : array of shape (...)
         Of minus the score.
     """
     xp = namespace(sums.gram)
     split = _split(sums, target)
-    n_folds = sums.gram.shape[0]
+    n_folds = sums.gram.shape[-4]
     solve = positive_definite_solver(_regularized(split.train_hessian, regularization))
     alpha = solve(split.train_joint)
     product = _weighted_product(split.test_gram, split.test_factor, alpha[..., None])[..., 0]
-    score = float(xp.sum((0.5 * product - split.test_joint) * alpha)) / n_folds
+    score = xp.sum((0.5 * product - split.test_joint) * alpha, axis=(-3, -2, -1)) / n_folds
     beta = solve(split.test_joint - product) / n_folds
 
     train_linear = beta / target.train_size
     linear = alpha / (n_folds * target.test_size) - train_linear
-    linear += xp.sum(train_linear, axis=0, keepdims=True)
+    linear += xp.sum(train_linear, axis=-3, keepdims=True)
     # beta alpha^T + alpha beta^T as one thin product
     train_quadratic = _weighted_outer(
         xp.stack([alpha, beta], axis=-1), xp.stack([beta, alpha], axis=-2), target.train_factor
     )
     quadratic = _weighted_outer(alpha[..., :, None], (alpha / n_folds)[..., None, :], target.test_factor)
     quadratic -= train_quadratic
-    quadratic += xp.sum(train_quadratic, axis=0, keepdims=True)
-    slope = -regularization * float(xp.sum(alpha * beta))
+    quadratic += xp.sum(train_quadratic, axis=-4, keepdims=True)
+    slope = -regularization * xp.sum(alpha * beta, axis=(-3, -2, -1))
     return score, RowSlopes(linear, quadratic), slope
 
 
 def kernel_slopes(kernel: Array, target_kernel: Array, slopes: RowSlopes) -> Array:
-    """Slopes in minus the exponent of each kernel value of a block, (F, q, C, b)."""
+    """Slopes in minus the exponent of each kernel value of a block, (..., F, q, C, b)."""
     xp = namespace(kernel)
     change = xp.matmul(kernel, slopes.quadratic)
-    linear = slopes.linear[:, :, None, :]
+    linear = slopes.linear[..., None, :]
     if target_kernel.shape[-1] == 1:
         change -= xp.matmul(target_kernel, linear)
     else:
         change -= linear * target_kernel
     # Rows before groups, as the kernels lie in memory: the product comes out in one piece.
-    rows_first = (0, 2, 1, 3)
+    front = tuple(range(kernel.ndim - 3))
+    rows_first = (*front, kernel.ndim - 2, kernel.ndim - 3, kernel.ndim - 1)
     return xp.permute_dims(kernel, rows_first) * xp.permute_dims(change, rows_first)

@@ -79,7 +79,7 @@ class LeastSquaresDraw(DensityRatioDraw):
         return (1e-6, 1e-5, *REGULARIZATIONS)
 
     def _start_regularizations(self) -> Sequence[float]:
-        return [r for r in REGULARIZATIONS if r >= CLIMB_REGULARIZATIONS[0]]
+        return start_regularizations()
 
     def _score_widths(
         self, weights: HostArray, columns: HostArray, sigmas: Sequence[float], near: float | None
@@ -116,7 +116,7 @@ class LeastSquaresDraw(DensityRatioDraw):
             scores = held_out_scores(sums, self.target, [model.regularization])
             cv_score = float(to_numpy(scores).mean())
         alpha, value = fit_all_rows(sums, self.target, model.regularization)
-        return Fit(to_numpy(alpha), value, cv_score)
+        return Fit(to_numpy(alpha), float(value), cv_score)
 
     def value_and_gradient(
         self, weights: HostArray, columns: HostArray, model: Model
@@ -126,23 +126,23 @@ class LeastSquaresDraw(DensityRatioDraw):
         alpha, smi = fit_all_rows(sums, self.target, model.regularization)
         slopes = smi_slopes(alpha, self.target)
         in_squares = self._pull_back(weights, columns, model.sigma, slopes, columns)
-        return smi, self._weight_slopes(weights, model, in_squares)
+        return float(smi), self._weight_slopes(weights, model, in_squares)
 
     def climb(self, weights: HostArray, columns: HostArray, model: Model) -> Climb:
         """Evaluate minus the cross-validation score; the regularization moves uphill too."""
         sums = self._sums(weights, columns, model.sigma)
-        score, slopes, slope = held_out_slopes(sums, self.target, model.regularization)
+        score, slopes, along = held_out_slopes(sums, self.target, model.regularization)
         in_squares = self._pull_back(weights, columns, model.sigma, slopes, columns)
         gradient = self._weight_slopes(weights, model, in_squares)
         steepest = float(np.abs(weights * gradient).max())
-        move = min(max(3.0 * slope / steepest, -0.7), 0.7) if steepest > 0 else 0.0
+        move = min(max(3.0 * float(along) / steepest, -0.7), 0.7) if steepest > 0 else 0.0
         low, high = CLIMB_REGULARIZATIONS
         regularization = min(max(model.regularization * math.exp(move), low), high)
 
         def estimate() -> float:
-            return fit_all_rows(sums, self.target, model.regularization)[1]
+            return float(fit_all_rows(sums, self.target, model.regularization)[1])
 
-        return Climb(weights, -score, gradient, Model(model.sigma, regularization), estimate)
+        return Climb(weights, -float(score), gradient, Model(model.sigma, regularization), estimate)
 
     def neighbour_values(self, columns: HostArray, others: HostArray, sign: float, model: Model) -> HostArray:
         """Estimates for the sets with (sign 1) or without (sign -1) each of the others, under one model."""
@@ -156,7 +156,7 @@ class LeastSquaresDraw(DensityRatioDraw):
             )
             for i in range(0, len(found), 2):
                 sums = FoldSums(found[i], found[i + 1])
-                values.append(fit_all_rows(sums, self.target, model.regularization)[1])
+                values.append(float(fit_all_rows(sums, self.target, model.regularization)[1]))
         return np.array(values)
 
     def _pull_back(
@@ -172,6 +172,11 @@ class LeastSquaresDraw(DensityRatioDraw):
         sums = self._sums(weights, columns, model.sigma)
         _, slopes, _ = held_out_slopes(sums, self.target, model.regularization)
         return self._pull_back(weights, columns, model.sigma, slopes, candidates) / model.sigma**2
+
+
+def start_regularizations() -> list[float]:
+    """Regularizations that a climb may begin with."""
+    return [r for r in REGULARIZATIONS if r >= CLIMB_REGULARIZATIONS[0]]
 
 
 # -- what a block of rows contributes ----------------------------------------------------------

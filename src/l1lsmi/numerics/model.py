@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from l1lsmi.arrays import HostArray
 
-__all__ = ["Climb", "Fit", "Grid", "Judgement", "Model"]
+__all__ = ["Climb", "Climbed", "Fit", "Grid", "Judgement", "Model", "Stretch"]
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,30 @@ class Fit(NamedTuple):
     alpha: HostArray
     value: float
     cv_score: float
+
+
+class Stretch(NamedTuple):
+    """What is to be climbed at one radius: from where, with which model, in how many steps at most."""
+
+    weights: HostArray
+    columns: HostArray
+    model: Model
+    max_iter: int
+
+
+class Climbed(NamedTuple):
+    """Where a stretch led.
+
+    ``weights`` come after the last step; ``evaluated``, ``value`` and ``estimate`` are those of the last
+    evaluation, before it; ``model`` is the one for the next step.
+    """
+
+    weights: HostArray
+    evaluated: HostArray
+    value: float
+    estimate: float
+    model: Model
+    n_steps: int
 
 
 class Climb(NamedTuple):

@@ -7,12 +7,13 @@ of the method is a sum over blocks of small arrays. Weighted distances leave a b
 else touches the rows.
 """
 
-from l1lsmi.rows.folded import Centers, FoldedBlock, FoldedRows, Layout, add_up, centers_of
+from l1lsmi.rows.folded import DEVICE_BLOCK_ROWS, Centers, FoldedBlock, FoldedRows, Layout, add_up, centers_of
 from l1lsmi.rows.parted import PartedRows, RowsElsewhere, fold_rows
 from l1lsmi.rows.stream import ColumnSums, StreamTable
 from l1lsmi.rows.table import Means, Table, column_statistics, standardize
 
 __all__ = [
+    "DEVICE_BLOCK_ROWS",
     "Centers",
     "ColumnSums",
     "FoldedBlock",

@@ -68,7 +68,7 @@ class Centers:
         self.rows = rows
         self.max_columns = max_columns
         # Placeholders are so far from everything that their kernels are exactly 0.
-        self._offsets = like(np.where(rows < 0, FAR, 0.0), table.x)
+        self.offsets = like(np.where(rows < 0, FAR, 0.0), table.x)
         self._held: tuple[HostArray, _Piece] | None = None
         self._right: tuple[HostArray, HostArray, Array] | None = None
 
@@ -95,7 +95,7 @@ class Centers:
         xp = namespace(v)
         center_term = -0.5 * (center.squares @ v)
         if first:
-            center_term = center_term - self._offsets
+            center_term = center_term - self.offsets
         ones = xp.ones_like(center_term)
         weighted = xp.matrix_transpose(center.values[:, :-2] * v)
         right = xp.concat([weighted, center_term[None, :], -ones[None, :]])
@@ -181,7 +181,7 @@ class FoldedBlock:
                 some, v, first = self._part(columns, squared_weights, inside)
                 right = self.centers.right_side(v, some, first)
                 row_term = 0.5 * (piece.squares @ like(v, self.table.x))
-                piece.values[:, -1] = row_term + self._offsets() if first else row_term
+                piece.values[:, -1] = row_term + self.offsets() if first else row_term
                 if first:
                     self._work = product_into(self._work, piece.values, right)
                 else:
@@ -254,7 +254,8 @@ class FoldedBlock:
             and np.array_equal(self._content[2], columns)
         )
 
-    def _offsets(self) -> Array:
+    def offsets(self) -> Array:
+        """What makes rows that only fill up a fold far from everything."""
         if "offsets" not in self.attached:
             self.attached["offsets"] = like(np.where(self.rows.ravel() < 0, FAR, 0.0), self.table.x)
         return self.attached["offsets"]

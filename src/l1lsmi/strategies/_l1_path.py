@@ -11,7 +11,7 @@ measure has a judge for that, and the best ones are refined by one-for-one swaps
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -21,6 +21,7 @@ import numpy as np
 
 from l1lsmi.arrays import HostArray
 from l1lsmi.numerics.ascent import ascend, relative_step
+from l1lsmi.numerics.model import Climbed, Stretch
 from l1lsmi.numerics.radius_search import PathPoint, shrink
 from l1lsmi.numerics.sampling import random_weights
 from l1lsmi.numerics.swaps import refine_by_swaps
@@ -52,6 +53,10 @@ class PathSettings:
     max_swaps: int
     n_refined: int
 
+    def start_narrowness(self, index: int) -> float:
+        """Where a restart begins."""
+        return self.narrowness[index % len(self.narrowness)]
+
 
 def search(
     problem: Problem,
@@ -64,10 +69,10 @@ def search(
     jury: Jury,
 ) -> None:
     """Run restarts until they agree, refine the best set and leave it in ``state``."""
-    restart = partial(_restart, k=k, settings=settings, budget=budget, state=state)
+    outcomes = _outcomes(problem, k, settings, budget, n_jobs, state)
     votes: dict[tuple[int, ...], int] = {}
     state.reason = StopReason.RESTARTS
-    for outcome in in_order(restart, problem, range(settings.n_restarts), n_jobs):
+    for outcome in outcomes:
         state.outcomes.append(outcome)
         votes[outcome.support] = votes.get(outcome.support, 0) + 1
         if budget.spent():
@@ -100,13 +105,85 @@ def search(
         state.reason = StopReason.TIME_LIMIT
 
 
+def _outcomes(
+    problem: Problem,
+    k: int,
+    settings: PathSettings,
+    budget: Budget,
+    n_jobs: int | None,
+    state: SearchState,
+) -> Iterator[Outcome]:
+    """What restarts find, in order: as many together as a device holds, or each by itself."""
+    options: dict[str, Any] = {"k": k, "settings": settings, "budget": budget, "state": state}
+    at_a_time = getattr(problem, "n_together", lambda: 1)()
+    if at_a_time == 1:
+        yield from in_order(partial(_restart, **options), problem, range(settings.n_restarts), n_jobs)
+        return
+    for start in range(0, settings.n_restarts, at_a_time):
+        members = range(start, min(start + at_a_time, settings.n_restarts))
+        yield from _together(problem, members, **options)
+
+
 def _restart(
     problem: Problem, index: int, k: int, settings: PathSettings, budget: Budget, state: SearchState
 ) -> Outcome:
+    """One restart by itself."""
     draw = problem.draw(1, index)
+    weights = random_weights(problem.columns.size, problem.rng(2, index))
+    model = draw.start_model(weights, problem.columns, settings.start_narrowness(index))
+    path = _descend(problem, index, Stretch(weights, problem.columns, model, 0), k, settings, budget, state)
+    stretch = next(path)
+    while True:
+        try:
+            stretch = path.send(_climb(draw, stretch, k, settings, budget))
+        except StopIteration as end:
+            outcome: Outcome = end.value
+            return outcome
+
+
+def _together(
+    problem: Problem,
+    members: Sequence[int],
+    k: int,
+    settings: PathSettings,
+    budget: Budget,
+    state: SearchState,
+) -> list[Outcome]:
+    """Several restarts, each stretch of all of them climbed as one."""
     columns = problem.columns
-    weights = random_weights(columns.size, problem.rng(2, index))
-    model = draw.start_model(weights, columns, settings.narrowness[index % len(settings.narrowness)])
+    draws = problem.draws_together([(1, index) for index in members])  # type: ignore[attr-defined]
+    weights = [random_weights(columns.size, problem.rng(2, index)) for index in members]
+    narrowness = [settings.start_narrowness(index) for index in members]
+    models = draws.start_models(weights, columns, narrowness)
+    paths = [
+        _descend(problem, index, Stretch(w, columns, model, 0), k, settings, budget, state)
+        for index, w, model in zip(members, weights, models, strict=True)
+    ]
+    stretches = {place: next(path) for place, path in enumerate(paths)}
+    outcomes: dict[int, Outcome] = {}
+    while stretches:
+        places = sorted(stretches)
+        climbed = draws.climb(places, [stretches[p] for p in places], k, settings.relative_step_size)
+        for place, found in zip(places, climbed, strict=True):
+            try:
+                stretches[place] = paths[place].send(found)
+            except StopIteration as end:
+                outcomes[place] = end.value
+                del stretches[place]
+    return [outcomes[place] for place in range(len(members))]
+
+
+def _descend(
+    problem: Problem,
+    index: int,
+    start: Stretch,
+    k: int,
+    settings: PathSettings,
+    budget: Budget,
+    state: SearchState,
+) -> Generator[Stretch, Climbed, Outcome]:
+    """Shrink the radius until ``k`` features are left; whoever runs it climbs at each radius."""
+    weights, columns, model, _ = start
     points: list[PathPoint] = []
     survival = np.zeros(problem.n_features)
     n_iter = 0
@@ -114,15 +191,15 @@ def _restart(
     while True:
         radius = float(weights.sum())
         # With k features left there is nothing to decide: one step, to see what they are worth.
-        max_iter = settings.max_iter if columns.size > k else 1
-        weights, climbs = _climb(draw, weights, columns, model, k, max_iter, settings, budget)
-        n_iter += len(climbs)
-        points.append(_point(index, radius, columns, climbs[-1]))
+        climbed = yield Stretch(weights, columns, model, settings.max_iter if columns.size > k else 1)
+        weights = climbed.weights
+        n_iter += climbed.n_steps
+        points.append(_point(index, radius, columns, climbed))
         survival[columns] = len(points) + 0.5 * weights / weights.max()
         state.latest = np.zeros(problem.n_features)
         state.latest[columns] = weights
         # Weights and width enter the kernels as one: back to the radius, the width takes the rest.
-        weights, model = _rescaled(weights, climbs[-1].model, radius / weights.sum())
+        weights, model = _rescaled(weights, climbed.model, radius / weights.sum())
         columns, weights = columns[weights > 0], weights[weights > 0]
         if points[-1].size <= k or budget.spent():
             break
@@ -142,43 +219,35 @@ def _rescaled(weights: HostArray, model: Any, factor: float) -> tuple[HostArray,
     return weights * factor, model.rescaled(factor)
 
 
-def _climb(
-    draw: Draw,
-    weights: HostArray,
-    columns: HostArray,
-    model: Any,
-    k: int,
-    max_iter: int,
-    settings: PathSettings,
-    budget: Budget,
-) -> tuple[HostArray, list[Any]]:
+def _climb(draw: Draw, stretch: Stretch, k: int, settings: PathSettings, budget: Budget) -> Climbed:
     """A few steps up at one radius, each with its evaluation; the model follows."""
     climbs: list[Any] = []
 
     def evaluate(weights: HostArray, _: int) -> tuple[float, HostArray]:
-        climb = draw.climb(weights, columns, climbs[-1].model if climbs else model)
+        climb = draw.climb(weights, stretch.columns, climbs[-1].model if climbs else stretch.model)
         climbs.append(climb)
         return climb.value, climb.gradient
 
     ascent = ascend(
-        weights,
+        stretch.weights,
         evaluate,
         relative_step(settings.relative_step_size),
         lambda moved: _keep_largest(moved, k),
-        max_iter=max_iter,
+        max_iter=stretch.max_iter,
         out_of_time=budget.spent,
     )
-    return ascent.weights, climbs
+    last = climbs[-1]
+    return Climbed(ascent.weights, last.weights, last.value, last.estimate(), last.model, len(climbs))
 
 
-def _point(restart: int, radius: float, columns: HostArray, climb: Any) -> PathPoint:
+def _point(restart: int, radius: float, columns: HostArray, climbed: Climbed) -> PathPoint:
     """What was found at a radius, where it was last evaluated."""
-    positive = climb.weights > 0
+    positive = climbed.evaluated > 0
     # A path may visit millions of features: short numbers.
     inside = columns[positive].astype(np.int32)
-    weights = climb.weights[positive]
+    weights = climbed.evaluated[positive]
     scaled = (weights * (radius / weights.sum())).astype(np.float32)
-    return PathPoint(restart, radius, inside.size, inside, scaled, climb.estimate(), -climb.value)
+    return PathPoint(restart, radius, inside.size, inside, scaled, climbed.estimate, -climbed.value)
 
 
 def _keep_largest(weights: HostArray, k: int) -> HostArray:
