@@ -32,7 +32,7 @@ else
 endif
 
 test: $(VENV)/.tested $(if $(TORCH),$(VENV)/.torch) lint
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: $(VENV)/.tested
 	$(BIN)/ruff check

@@ -2,8 +2,8 @@
 
     python benchmarks/cluster.py [ROWS COLUMNS]
 
-Time of a default selection of 10 features, what travels in a step of the ascent on all rows, and what a worker
-costs that is killed at three moments.
+Time of a default selection of 10 features, what a worker costs that is killed at three moments, and what
+travels in a step of the ascent on all rows.
 """
 
 from __future__ import annotations

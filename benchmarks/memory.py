@@ -2,8 +2,8 @@
 
     python benchmarks/memory.py [ROWS COLUMNS] [ROWS COLUMNS]
 
-The first size is that of the file (default 10000000 100), the second that of the array (default 1000000 1000).
-Each is measured in a process of its own: the peak is what the system counts as resident.
+The first size is that of the file (default 10000000 100), the second that of the array (default 1000000
+1000). Each is measured in a process of its own: the peak is what the system counts as resident.
 """
 
 from __future__ import annotations
