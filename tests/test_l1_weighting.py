@@ -90,15 +90,22 @@ def test_steps():
 def test_swaps_reach_the_best_set_of_an_additive_score():
     value = np.array([5.0, 1, 4, 2, 3, 0])
     candidates = np.arange(6)
-    best, n_swaps = refine_by_swaps(
-        (1, 3, 5),
-        lambda s: promising_swaps(s, value, candidates, 2),
-        lambda new, old: value[list(new)].sum() > value[list(old)].sum(),
+    swaps = []
+
+    def improves(new, old):
+        better = value[list(new)].sum() > value[list(old)].sum()
+        swaps.append((old, new) if better else None)
+        return better
+
+    best = refine_by_swaps(
+        [(1, 3, 5), (0, 2, 4)],
+        lambda sets: [promising_swaps(s, value, candidates, 2) for s in sets],
+        improves,
         lambda: False,
         10,
     )
-    assert best == (0, 2, 4)
-    assert n_swaps == 3
+    assert best == [(0, 2, 4), (0, 2, 4)]
+    assert len([swap for swap in swaps if swap]) == 3
 
 
 def test_ranking_follows_survival():

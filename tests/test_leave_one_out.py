@@ -6,12 +6,11 @@ from scipy.stats import spearmanr
 
 from l1lsmi.numerics import leave_one_out
 from l1lsmi.numerics.leave_one_out import (
-    REGULARIZATIONS,
-    RIDGE,
     WIDTHS,
     LeaveOneOut,
     TargetFunctions,
 )
+from l1lsmi.numerics.left_out_fits import REGULARIZATIONS, RIDGE
 from l1lsmi.numerics.model import Model
 from l1lsmi.rows import Table
 from l1lsmi.validation import check_target

@@ -25,7 +25,7 @@ def folded(x, *, max_columns=100, block_rows=2000, n_folds=5, n_centers=13):
     folds = stratified_folds(np.zeros(n, dtype=int), n_folds, rng)
     centers = np.append(rng.choice(n, n_centers - 1, replace=False), -1)
     table = Table.of(x)
-    layout = Layout(n_folds, Centers(table.rows_of(np.maximum(centers, 0)), centers, max_columns), {})
+    layout = Layout(n_folds, Centers(table, np.maximum(centers, 0), centers, max_columns), {})
     return FoldedRows(table, None, folds, layout, block_rows)
 
 
@@ -100,6 +100,34 @@ def test_pull_back_is_the_transpose_of_exponents():
     np.testing.assert_allclose(block.pull_back(slopes, columns) @ change, expected, rtol=1e-9)
 
 
+@pytest.mark.parametrize("block_rows", [20, 2000])
+@pytest.mark.parametrize("columns", [np.arange(60), np.arange(3, 58, 2)])
+def test_many_columns_of_few_rows_give_the_same_sums(columns, block_rows):
+    x = values(m=60)
+    v = np.linspace(0.1, 1, columns.size)
+    copied, pieces = (folded_in(x, limit, block_rows) for limit in (None, 100))
+    assert copied.blocks[0]._wide_points(columns) is not None
+    assert pieces.blocks[0]._wide_points(columns) is None
+
+    def term(block):
+        kernels = block.kernels(v, columns)
+        return kernels.T @ kernels, block.pull_back(kernels, columns)
+
+    for found, expected in zip(copied.sum(term), pieces.sum(term), strict=True):
+        assert_close(found, expected, rtol=1e-9, atol=1e-12)
+    among = [rows.centers.block() for rows in (copied, pieces)]
+    assert_close(among[0].exponents(v, columns), among[1].exponents(v, columns), rtol=1e-9, atol=1e-12)
+
+
+def folded_in(x, memory_limit, block_rows):
+    rng = np.random.default_rng(3)
+    table = Table.of(x, Means(memory_limit=memory_limit))
+    folds = stratified_folds(np.zeros(len(x), dtype=int), 5, rng)
+    centers = np.append(rng.choice(len(x), 12, replace=False), -1)
+    layout = Layout(5, Centers(table, np.maximum(centers, 0), centers, 10), {})
+    return FoldedRows(table, None, folds, layout, block_rows)
+
+
 class Numbers:
     """A target of row numbers."""
 
@@ -120,7 +148,7 @@ def test_parts_of_rows_give_the_same_sums(part_rows, n_jobs):
     table = Table.of(x, Means(n_jobs=n_jobs))
     folds = stratified_folds(np.zeros(57, dtype=int), 5, np.random.default_rng(3))
     folds[[4, 9]] = -1
-    centers = Centers(table.rows_of(np.arange(9)), np.arange(9), 100)
+    centers = Centers(table, np.arange(9), np.arange(9), 100)
     layout = Layout(5, centers, {"numbers": Numbers.attach})
     columns, v = np.array([0, 2, 5]), np.array([0.3, 1.0, 0.2])
 
@@ -141,7 +169,7 @@ def test_rows_are_kept_as_far_as_the_memory_allows():
     target, folds = Numbers(np.arange(57)), np.zeros(57, dtype=int)
     for limit, kind in ((10**6, FoldedRows), (10**3, PartedRows), (None, FoldedRows)):
         table = Table.of(values(), Means(memory_limit=limit))
-        layout = Layout(1, Centers(table.rows_of(np.arange(9)), np.arange(9), 100), {})
+        layout = Layout(1, Centers(table, np.arange(9), np.arange(9), 100), {})
         assert type(fold_rows(table, target, folds, layout)) is kind
 
 

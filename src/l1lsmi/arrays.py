@@ -34,15 +34,19 @@ __all__ = [
     "Namespace",
     "clip_in_place",
     "dense_values",
+    "device_of",
     "exp_in_place",
+    "free_device_bytes",
     "gather",
     "gather_each",
     "is_foreign",
     "like",
     "namespace",
+    "positive_definite_solve",
     "positive_definite_solver",
     "product_into",
     "steady_blas",
+    "to_device",
     "to_numpy",
 ]
 
@@ -113,6 +117,49 @@ def gather_each(x: Array, rows: HostArray, columns: HostArray) -> Array:
     return namespace(x).stack([gather(x, *picked) for picked in zip(rows, columns, strict=True)])
 
 
+def device_of(x: Array) -> str:
+    """The device that an array is on, in words."""
+    return str(array_api_compat.device(x))
+
+
+def to_device(x: HostArray, device: str) -> Array:
+    """Copy a NumPy array to a device of torch, or of CuPy where there is no torch.
+
+    Raises ValueError where there is no such device.
+    """
+    try:
+        import torch
+    except ImportError:
+        return _to_cupy(x, device)
+    try:
+        return torch.as_tensor(x, device=device)
+    except (RuntimeError, AssertionError, ValueError) as error:
+        raise ValueError(f"cannot be used ({str(error).splitlines()[0]})") from None
+
+
+def _to_cupy(x: HostArray, device: str) -> Array:
+    try:
+        import cupy
+    except ImportError:
+        raise ValueError("needs torch or CuPy, and neither is installed") from None
+    name, _, number = device.partition(":")
+    if name != "cuda" or (number and not number.isdigit()):
+        raise ValueError("is not a device of CuPy, which has 'cuda', 'cuda:0' and so on")
+    with cupy.cuda.Device(int(number or 0)):
+        return cupy.asarray(x)
+
+
+def free_device_bytes(x: Array) -> int | None:
+    """Memory that is free on the device of ``x``; None for arrays in the memory of the machine."""
+    if array_api_compat.is_torch_array(x) and x.is_cuda:
+        import torch
+
+        return int(torch.cuda.mem_get_info(x.device)[0])
+    if array_api_compat.is_cupy_array(x):
+        return int(x.device.mem_info[0])
+    return None
+
+
 @cache
 def _thread_pools() -> ThreadpoolController:
     return ThreadpoolController()
@@ -180,6 +227,16 @@ def positive_definite_solver(matrices: Array) -> Callable[[Array], Array]:
         factors = xp.linalg.cholesky(matrices)
         return lambda right: _torch_cholesky_solve(right, factors)
     return lambda right: xp.linalg.solve(matrices, right[..., None])[..., 0]
+
+
+def positive_definite_solve(matrices: Array, right: Array) -> Array:
+    """Solve positive definite systems with several right-hand sides each: (..., b, b) and (..., b, n)."""
+    xp = namespace(matrices)
+    if array_api_compat.is_torch_array(matrices):
+        import torch
+
+        return torch.cholesky_solve(right, xp.linalg.cholesky(matrices))
+    return xp.linalg.solve(matrices, right)
 
 
 def _torch_cholesky_solve(right: Array, factors: Array) -> Array:

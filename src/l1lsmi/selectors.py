@@ -25,7 +25,7 @@ from l1lsmi.measures import HSIC, Measure, SquaredMutualInformation
 from l1lsmi.rows import Means, Table
 from l1lsmi.strategies import L1Weighting, Selection, Strategy
 from l1lsmi.strategies.selection import StopReason
-from l1lsmi.validation import check_needs
+from l1lsmi.validation import check_device, check_needs
 
 __all__ = ["FeatureSelector", "L1HSIC", "L1LSMI"]
 
@@ -167,6 +167,11 @@ class _L1Selector(_PartsSelector):
     def _weighting(self) -> L1Weighting:
         return L1Weighting(**{name: getattr(self, name) for name in _HANDED})
 
+    def _read(self, X: Any, y: Any, checked: Selector) -> tuple[Any, Any]:
+        table, target = super()._read(X, y, checked)
+        device = getattr(self, "device", None)
+        return (table if device is None else check_device(table, device)), target
+
     def _means(self) -> Means:
         return Means(getattr(self, "memory_limit", None), effective_n_jobs(self.n_jobs))
 
@@ -209,7 +214,10 @@ class L1LSMI(_L1Selector):
         None searches on all rows.
     memory_limit : int or None, default=None
         Bytes that may be used beside X; rows that do not fit are worked out anew for every step instead of
-        being kept. None keeps up to a quarter of a gigabyte.
+        being kept. None keeps up to a quarter of a gigabyte, and on a device a part of its free memory.
+    device : str or None, default=None
+        Where to work on X that is in memory, such as "cuda": it is copied there, by torch or else by CuPy.
+        None works where X is.
     random_state : int, RandomState instance or None, default=None
         Draws centres, folds and starts. The same number gives the same answer whatever ``n_jobs``
         or the number of BLAS threads.
@@ -274,6 +282,7 @@ class L1LSMI(_L1Selector):
         **_L1Selector._parameter_constraints,
         **_pick(SquaredMutualInformation, "n_basis", "cv", "task"),
         "memory_limit": [Interval(Integral, 1, None, closed="left"), None],
+        "device": [str, None],
     }
 
     def __init__(
@@ -289,6 +298,7 @@ class L1LSMI(_L1Selector):
         time_limit: float | None = None,
         explore_rows: int | None = 10_000,
         memory_limit: int | None = None,
+        device: str | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -303,6 +313,7 @@ class L1LSMI(_L1Selector):
         self.time_limit = time_limit
         self.explore_rows = explore_rows
         self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

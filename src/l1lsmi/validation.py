@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from dataclasses import replace
 from numbers import Integral, Number
 from os import PathLike
 from typing import Any
@@ -14,7 +15,16 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
-from l1lsmi.arrays import Array, HostArray, dense_values, is_foreign, namespace, to_numpy
+from l1lsmi.arrays import (
+    Array,
+    HostArray,
+    dense_values,
+    device_of,
+    is_foreign,
+    namespace,
+    to_device,
+    to_numpy,
+)
 from l1lsmi.numerics.target import Target
 from l1lsmi.rows import RowsElsewhere, Table, column_statistics
 
@@ -22,6 +32,7 @@ __all__ = [
     "TASKS",
     "check_all_positive",
     "check_count",
+    "check_device",
     "check_features",
     "check_folds",
     "check_measure",
@@ -150,6 +161,22 @@ def check_xy(X: Any, y: Any, task: str, estimator: Any = None) -> tuple[Array, T
             f"y has {target.n_rows}."
         )
     return X, target
+
+
+def check_device(table: Any, device: str) -> Table:
+    """Take a table that is in memory to a device."""
+    if not isinstance(table, Table):
+        raise ValueError(
+            f"device={device!r} is given, but the rows of X are not in memory: leave it out or pass an array."
+        )
+    if is_foreign(table.x):
+        raise ValueError(
+            f"device={device!r} is given, but X is on a device already ({device_of(table.x)}): leave it out."
+        )
+    try:
+        return replace(table, x=to_device(table.x, device))
+    except ValueError as error:
+        raise ValueError(f"device={device!r} {error}: pass another one, or None.") from None
 
 
 def check_visits_rows(selector: Any, X: Any, visits: bool) -> None:

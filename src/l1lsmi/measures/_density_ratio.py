@@ -24,8 +24,6 @@ from l1lsmi.validation import TASKS, check_all_positive, check_folds, check_pair
 
 __all__ = ["DensityRatioEstimate", "DensityRatioMeasure", "DensityRatioProblem"]
 
-#: Bytes of a device that restarts which run together may take, unless told otherwise.
-DEVICE_BYTES = 2**32
 #: Neighbouring sets are compared under the model of the present one, with no more regularization than
 #: this: a set that says little is regularised until all its neighbours look alike.
 SCREENING_REGULARIZATION = 1e-2
@@ -200,7 +198,7 @@ class DensityRatioProblem(MeasureProblem):
             return 1
         # Columns three times, and rows by centres half a dozen times, are alive in a step.
         each = 8 * table.n_rows * (3 * table.n_columns + 6 * n_centers)
-        return max(1, (table.means.memory_limit or DEVICE_BYTES) // each)
+        return max(1, table.means.kept_bytes(table.x) // each)
 
     def draws_together(self, keys: Sequence[tuple[int, ...]]) -> Any:
         """Draws by their keys, to be worked on as one.

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 from l1lsmi.measures._density_ratio import DensityRatioMeasure
 from l1lsmi.numerics.density_ratio import DensityRatioDraw
+from l1lsmi.numerics.juror import Juror
 from l1lsmi.numerics.least_squares_ratio import LeastSquaresDraw
 from l1lsmi.numerics.least_squares_together import LeastSquaresTogether
-from l1lsmi.numerics.leave_one_out import Juror
 from l1lsmi.numerics.model import Grid
 from l1lsmi.numerics.target import Target
 

@@ -67,8 +67,12 @@ class Basis:
             same = block.pick(target.codes, -1)[:, None, :] == groups
             return like(same.astype(np.float64)[..., None], block.table.x)
         assert target.values is not None
-        gaps = block.pick(target.values, np.inf)[:, None, :, None] - self.center_values
-        return like(np.exp(-0.5 * (gaps / self.target_sigma) ** 2), block.table.x)
+        values = like(block.pick(target.values, np.inf), block.table.x)
+        gaps = values[:, None, :, None] - like(self.center_values, values)
+        gaps /= self.target_sigma
+        gaps *= gaps
+        gaps *= -0.5
+        return exp_in_place(gaps)
 
 
 class DensityRatioDraw:

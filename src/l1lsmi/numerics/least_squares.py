@@ -123,7 +123,7 @@ def fold_sums(kernel: Array, target_kernel: Array) -> FoldSums:
 def _regularized(matrices: Array, regularization: Any) -> Array:
     """Add a multiple of the identity: the same for all, or an array of one for each place in front."""
     xp = namespace(matrices)
-    if not isinstance(regularization, float):
+    if getattr(regularization, "ndim", 0):
         shape = (*regularization.shape, *(1 for _ in range(matrices.ndim - regularization.ndim)))
         regularization = xp.reshape(regularization, shape)
     return matrices + regularization * like(xp.eye(matrices.shape[-1], dtype=matrices.dtype), matrices)

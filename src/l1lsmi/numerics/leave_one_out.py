@@ -19,25 +19,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from l1lsmi.arrays import Array, HostArray, exp_in_place, like, namespace, to_numpy
+from l1lsmi.numerics.left_out_fits import (
+    REGULARIZATIONS,
+    FitSums,
+    SlopeParts,
+    Turned,
+    adjoint_sums,
+    all_losses,
+    inverse_of,
+    kernel_sums,
+    left_out,
+    row_slopes,
+    turned,
+)
 from l1lsmi.numerics.model import Judgement, Model
 from l1lsmi.numerics.sampling import spread_centers
 from l1lsmi.numerics.target import Target, median_positive
 from l1lsmi.rows import FoldedBlock, FoldedRows, Layout, RowsElsewhere, Table, add_up, centers_of, fold_rows
 
-__all__ = ["Juror", "LeaveOneOut", "TargetFunctions"]
+__all__ = ["LeaveOneOut", "TargetFunctions", "exchanges", "widths_around"]
 
 #: Kernel widths, as factors of the median distance in a set of features.
 WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
-REGULARIZATIONS = tuple(float(v) for v in np.logspace(-4, 2, 13))
-#: Added to the kernels among the centres, which are singular where rows repeat.
-RIDGE = 1e-6
-#: A row that its own fit reproduces exactly says nothing about rows left out.
-LEAST_REST = 1e-6
 #: Width of the target's kernel over the median distance, and how many of its features are used.
 TARGET_WIDTH = 2.0
 N_FUNCTIONS = 8
@@ -45,8 +53,6 @@ N_FUNCTIONS = 8
 MOST_VALUES = 20_000
 #: A model of its own is not expected to make the score of a neighbouring set better by more.
 MARGIN = 1.05
-#: Rows at most by which exchanges are proposed; they are judged by all.
-ROWS_TO_LOOK_AT = 2_000
 
 
 @dataclass(frozen=True)
@@ -89,23 +95,29 @@ class TargetFunctions:
         mean = raw.mean(axis=0)
         return replace(found, mean=mean, norm=float(np.sqrt(((raw - mean) ** 2).sum() / values.size)))
 
-    def of_values(self, values: HostArray) -> HostArray:
-        """At some values of a numeric target, (n, q)."""
-        assert self.points is not None
-        kernel = np.exp(-0.5 * ((values[:, None] - self.points) / self.width) ** 2)
-        return np.asarray((kernel @ self.features - self.mean) / self.norm)
+    def of_values(self, values: Array) -> Array:
+        """At some values of a numeric target, (n, q), on the device where they are."""
+        gaps = values[:, None] - like(self.points, values)[None, :]
+        gaps /= self.width
+        gaps *= gaps
+        gaps *= -0.5
+        features = exp_in_place(gaps) @ like(self.features, values)
+        return (features - like(self.mean, values)) / self.norm
 
     def of_rows(self, target: Target) -> HostArray:
         """At some rows, (n, q)."""
         if target.values is not None:
-            return self.of_values(target.values)
+            return np.asarray(self.of_values(target.values))
         return np.asarray((self.features[target.codes] - self.mean) / self.norm)
 
     def attach(self, target: Target, block: FoldedBlock) -> Array:
         """At the rows of a block; 0 where there is none."""
-        rows = block.rows.ravel()
-        functions = self.of_rows(target.rows_of(np.maximum(rows, 0)))
-        return like(np.where(rows[:, None] < 0, 0.0, functions), block.table.x)
+        rows, x = block.rows.ravel(), block.table.x
+        some = target.rows_of(np.maximum(rows, 0))
+        functions = (
+            like(self.of_rows(some), x) if some.values is None else self.of_values(like(some.values, x))
+        )
+        return functions * like((rows >= 0).astype(np.float64), x)[:, None]
 
 
 def _kernel_features(values: HostArray, width: float) -> tuple[HostArray, HostArray]:
@@ -120,22 +132,6 @@ def _kernel_features(values: HostArray, width: float) -> tuple[HostArray, HostAr
     features -= features.mean(axis=0)
     _, leading = np.linalg.eigh(features.T @ features)
     return some, np.asarray(white @ leading[:, ::-1][:, :N_FUNCTIONS])
-
-
-class _Fit(NamedTuple):
-    """What the rows contribute to a fit, and the kernels among the centres."""
-
-    gram: Array  # (b, b)
-    joint: Array  # (b, q)
-    among: Array  # (b, b)
-
-
-class _Turned(NamedTuple):
-    """A fit at all regularizations, in coordinates in which the Gram matrix is diagonal."""
-
-    turn: Array  # (b, b)
-    shrink: Array  # (b, regularizations)
-    fits: Array  # (b, regularizations * q)
 
 
 class LeaveOneOut:
@@ -204,11 +200,10 @@ class LeaveOneOut:
         found: dict[int, Judgement] = {}
         best = len(WIDTHS) // 2
         while True:
-            around = [i for i in (best, best - 1, best + 1) if 0 <= i < len(WIDTHS)]
-            missing = [i for i in around if i not in found]
+            missing = [i for i in widths_around(best) if i not in found]
             judgements = self._judge_widths(weights, columns, [WIDTHS[i] * median for i in missing])
             found.update(zip(missing, judgements, strict=True))
-            lowest = min(around, key=lambda i: found[i].cv_score)
+            lowest = min(widths_around(best), key=lambda i: found[i].cv_score)
             if lowest == best:
                 self._forget()
                 return found[best]
@@ -223,11 +218,11 @@ class LeaveOneOut:
         scales = tuple(sigma**-2 for sigma in sigmas)
         sums = self.rows.sum(_sums_at, weights, columns, scales, columns=columns)
         among = self._among.exponents(weights, columns)
-        turned = [
-            _turned(_Fit(sums[2 * i], sums[2 * i + 1], exp_in_place(among * scale)))
+        fits = [
+            turned(FitSums(sums[2 * i], sums[2 * i + 1], exp_in_place(among * scale)))
             for i, scale in enumerate(scales)
         ]
-        losses = self.rows.sum(_losses_at, weights, columns, scales, turned, columns=columns)
+        losses = self.rows.sum(_losses_at, weights, columns, scales, fits, columns=columns)
         found = []
         for sigma, loss in zip(sigmas, losses, strict=True):
             scores = to_numpy(loss) / self.n_rows
@@ -241,14 +236,14 @@ class LeaveOneOut:
         """Score of given exponents, block by block and last among the centres, at one regularization."""
         kernels = [exp_in_place(e * scale) for e in exponents]
         functions = [block.attached["functions"] for block in self.rows.blocks]
-        gram, joint = add_up(map(_kernel_sums, kernels[:-1], functions))
-        sums = _Fit(gram, joint, kernels[-1])
-        inverse = _inverse(sums, regularization)
+        gram, joint = add_up(map(kernel_sums, kernels[:-1], functions))
+        sums = FitSums(gram, joint, kernels[-1])
+        inverse = inverse_of(sums, regularization)
         coefficients = inverse @ sums.joint
         loss = 0.0
         for kernel, of_rows in zip(kernels[:-1], functions, strict=True):
-            _, _, weighted, _ = _left_out(kernel, of_rows, inverse, coefficients)
-            loss += float(namespace(kernel).sum(weighted * weighted))
+            errors = left_out(kernel, of_rows, inverse, coefficients).errors
+            loss += float(namespace(kernel).sum(errors * errors))
         return loss / self.n_rows
 
     def set_slopes(self, columns: HostArray, model: Model, candidates: HostArray) -> HostArray:
@@ -265,13 +260,13 @@ class LeaveOneOut:
         weights = np.full(columns.size, 1 / model.sigma)
         among = self._among.kernels(weights**2, columns)
         gram, joint = self.rows.sum(_sums_of, weights, columns, columns=columns)
-        sums = _Fit(gram, joint, among)
+        sums = FitSums(gram, joint, among)
         xp = namespace(sums.gram)
-        inverse = _inverse(sums, model.regularization)
+        inverse = inverse_of(sums, model.regularization)
         coefficients = inverse @ sums.joint
         adjoint, spread = self.rows.sum(_adjoint, weights, columns, inverse, coefficients, columns=columns)
         outer = 2 * adjoint @ xp.matrix_transpose(coefficients)
-        slopes = _Slopes(inverse, coefficients, adjoint, outer - 2 * spread)
+        slopes = SlopeParts(inverse, coefficients, adjoint, outer - 2 * spread)
         needed = np.union1d(columns, candidates)
         total = self.rows.sum(_slopes_in_squares, weights, columns, slopes, candidates, columns=needed)
         total = total + self._among.pull_back((outer - spread) * among * model.regularization, candidates)
@@ -287,10 +282,8 @@ class LeaveOneOut:
         enter; all their exchanges are scored, and those come out that a model of their own could make
         better than ``support``.
         """
-        present = np.isin(candidates, support)
         slopes = self.set_slopes(np.array(support), model, candidates)
-        leave = candidates[present][np.argsort(slopes[present], kind="stable")[:width]]
-        enter = candidates[~present][np.argsort(-slopes[~present], kind="stable")[: 4 * width]]
+        leave, enter = _who_moves(support, slopes, candidates, width)
         scale = model.sigma**-2
         scores: dict[tuple[int, ...], float] = {}
         blocks = [*self.rows.blocks, self._among]
@@ -307,40 +300,35 @@ class LeaveOneOut:
         return sorted((s for s in scores if scores[s] < hopeless), key=lambda s: scores[s])
 
 
-# -- fits from sums ----------------------------------------------------------------------------
+def widths_around(best: int) -> list[int]:
+    """A width and those next to it."""
+    return [i for i in (best, best - 1, best + 1) if 0 <= i < len(WIDTHS)]
 
 
-def _turned(sums: _Fit) -> _Turned:
-    """All regularizations at once, in coordinates in which the kernels among the centres are 1."""
-    xp = namespace(sums.gram)
-    ridge = RIDGE * like(np.eye(sums.among.shape[0]), sums.among)
-    white = xp.matrix_transpose(xp.linalg.inv(xp.linalg.cholesky(sums.among + ridge)))
-    size, turn = xp.linalg.eigh(xp.matrix_transpose(white) @ sums.gram @ white)
-    turn = white @ turn
-    joint = xp.matrix_transpose(turn) @ sums.joint
-    shrink = 1.0 / (clip_below(size, 0.0)[:, None] + like(np.array(REGULARIZATIONS), turn))
-    fits = xp.reshape(shrink[:, :, None] * joint[:, None, :], (turn.shape[0], -1))
-    return _Turned(turn, shrink, fits)
+def _who_moves(
+    support: tuple[int, ...], slopes: HostArray, candidates: HostArray, width: int
+) -> tuple[HostArray, HostArray]:
+    """The features that may leave a set, and those that may enter it."""
+    present = np.isin(candidates, support)
+    leave = candidates[present][np.argsort(slopes[present], kind="stable")[:width]]
+    enter = candidates[~present][np.argsort(-slopes[~present], kind="stable")[: 4 * width]]
+    return leave, enter
 
 
-def _inverse(sums: _Fit, regularization: float) -> Array:
-    xp = namespace(sums.gram)
-    eye = like(np.eye(sums.gram.shape[0]), sums.gram)
-    small = RIDGE * regularization + 1e-12 * float(xp.linalg.trace(sums.gram))
-    return xp.linalg.inv(sums.gram + regularization * sums.among + small * eye)
+def exchanges(
+    support: tuple[int, ...], slopes: HostArray, candidates: HostArray, width: int
+) -> list[tuple[int, ...]]:
+    """Sets one exchange away that the slopes speak for."""
+    leave, enter = _who_moves(support, slopes, candidates, width)
+    return [tuple(sorted({*support, int(j)} - {int(i)})) for i in leave for j in enter]
 
 
 # -- what a block of rows contributes ----------------------------------------------------------
 
 
-def _kernel_sums(kernel: Array, functions: Array) -> tuple[Array, Array]:
-    turned = namespace(kernel).matrix_transpose(kernel)
-    return turned @ kernel, turned @ functions
-
-
 def _sums_of(block: FoldedBlock, weights: HostArray, columns: HostArray) -> tuple[Array, Array]:
     """Sums at one width, which is in the weights."""
-    return _kernel_sums(block.kernels(weights**2, columns), block.attached["functions"])
+    return kernel_sums(block.kernels(weights**2, columns), block.attached["functions"])
 
 
 def _sums_at(
@@ -350,48 +338,19 @@ def _sums_at(
     exponents = block.exponents(weights**2, columns)
     found: list[Array] = []
     for scale in scales:
-        found.extend(_kernel_sums(exp_in_place(exponents * scale), block.attached["functions"]))
+        found.extend(kernel_sums(exp_in_place(exponents * scale), block.attached["functions"]))
     return tuple(found)
 
 
 def _losses_at(
-    block: FoldedBlock,
-    weights: HostArray,
-    columns: HostArray,
-    scales: tuple[float, ...],
-    turned: list[_Turned],
+    block: FoldedBlock, weights: HostArray, columns: HostArray, scales: tuple[float, ...], fits: list[Turned]
 ) -> tuple[Array, ...]:
     """Squared errors of the rows left out, for every width and regularization."""
     exponents, functions = block.exponents(weights**2, columns), block.attached["functions"]
-    xp = namespace(exponents)
-    losses = []
-    for scale, (turn, shrink, fits) in zip(scales, turned, strict=True):
-        values = exp_in_place(exponents * scale) @ turn
-        rest = clip_below(1.0 - (values * values) @ shrink, LEAST_REST)
-        fitted = xp.reshape(values @ fits, (values.shape[0], -1, functions.shape[1]))
-        residuals = functions[:, None, :] - fitted
-        losses.append(xp.sum(xp.sum(residuals * residuals, axis=2) / (rest * rest), axis=0))
-    return tuple(losses)
-
-
-def _left_out(
-    kernel: Array, functions: Array, inverse: Array, coefficients: Array
-) -> tuple[Array, Array, Array, Array]:
-    """P, residuals r, errors r / e of the rows left out, and the rest e."""
-    xp = namespace(kernel)
-    projected = kernel @ inverse
-    residuals = functions - kernel @ coefficients
-    rest = clip_below(1.0 - xp.sum(projected * kernel, axis=1), LEAST_REST)[:, None]
-    return projected, residuals, residuals / rest, rest
-
-
-class _Slopes(NamedTuple):
-    """What the slopes of a row depend on beside itself."""
-
-    inverse: Array
-    coefficients: Array
-    adjoint: Array  # G
-    quadratic: Array  # 2 G B' - 2 Q
+    return tuple(
+        all_losses(exp_in_place(exponents * scale), functions, fit)
+        for scale, fit in zip(scales, fits, strict=True)
+    )
 
 
 def _adjoint(
@@ -399,60 +358,12 @@ def _adjoint(
 ) -> tuple[Array, Array]:
     """G and Q."""
     kernel = block.kernels(weights**2, columns)
-    xp = namespace(kernel)
-    projected, _, errors, rest = _left_out(kernel, block.attached["functions"], inverse, coefficients)
-    turned = xp.matrix_transpose(projected)
-    pull = 2 * xp.sum(errors * errors, axis=1, keepdims=True) / rest
-    return turned @ (errors / rest), turned @ (pull * projected)
+    return adjoint_sums(left_out(kernel, block.attached["functions"], inverse, coefficients))
 
 
 def _slopes_in_squares(
-    block: FoldedBlock, weights: HostArray, columns: HostArray, slopes: _Slopes, candidates: HostArray
+    block: FoldedBlock, weights: HostArray, columns: HostArray, parts: SlopeParts, candidates: HostArray
 ) -> Array:
     kernel = block.kernels(weights**2, columns)
-    xp = namespace(kernel)
-    inverse, coefficients, adjoint, quadratic = slopes
-    projected, residuals, errors, rest = _left_out(kernel, block.attached["functions"], inverse, coefficients)
-    pull = 2 * xp.sum(errors * errors, axis=1, keepdims=True) / rest
-    change = kernel @ quadratic + 2 * pull * projected
-    change -= 2 * (
-        (errors / rest) @ xp.matrix_transpose(coefficients) + residuals @ xp.matrix_transpose(adjoint)
-    )
-    return block.pull_back(change * kernel, candidates)
-
-
-class Juror:
-    """Looks around with some kernels on some rows, and judges with twice as many kernels on all rows.
-
-    Parameters
-    ----------
-    table : Table or RowsElsewhere
-    target : Target
-    n_basis : int
-    rng : numpy.random.Generator
-    known_rows : numpy.ndarray of int or None
-        Rows that centres are taken from; None is all.
-    """
-
-    #: No set can have a lower score.
-    best_cv_score = 0.0
-
-    def __init__(
-        self,
-        table: Table | RowsElsewhere,
-        target: Target,
-        n_basis: int,
-        rng: np.random.Generator,
-        known_rows: HostArray | None = None,
-    ) -> None:
-        self._quick = LeaveOneOut(table, target, n_basis, rng, ROWS_TO_LOOK_AT, known_rows)
-        self._careful = LeaveOneOut(table, target, 2 * n_basis, rng, None, known_rows)
-        self.judge = self._careful.judge
-        self.set_slopes = self._quick.set_slopes
-        self.neighbours = self._quick.neighbours
-
-
-def clip_below(x: Array, least: float) -> Array:
-    """The larger of each value and ``least``."""
-    xp = namespace(x)
-    return xp.where(x > least, x, least * xp.ones_like(x))
+    rows = left_out(kernel, block.attached["functions"], parts.inverse, parts.coefficients)
+    return block.pull_back(row_slopes(kernel, rows, parts), candidates)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -37,19 +37,19 @@ def promising_swaps(inside: Set, slopes: HostArray, candidates: HostArray, width
 
 
 def refine_by_swaps(
-    start: Set,
-    neighbours: Callable[[Set], Iterator[Set]],
+    starts: Sequence[Set],
+    neighbours: Callable[[Sequence[Set]], Sequence[Iterable[Set]]],
     improves: Callable[[Set, Set], bool],
     out_of_time: Callable[[], bool],
     max_rounds: int,
-) -> tuple[Set, int]:
-    """Exchange features for as long as it helps.
+) -> list[Set]:
+    """Exchange features of several sets for as long as it helps, one exchange of each set in a round.
 
     Parameters
     ----------
-    start : tuple of int
+    starts : sequence of tuple of int
     neighbours : callable
-        Sets to try around a set.
+        For some sets the sets to try around each.
     improves : callable
         ``improves(new, old)``.
     out_of_time : callable
@@ -57,19 +57,22 @@ def refine_by_swaps(
 
     Returns
     -------
-    best : tuple of int
-    n_swaps : int
+    best : list of tuple of int
+        Where each start led.
     """
-    best, n_swaps = start, 0
+    best = list(starts)
+    moving = list(range(len(best)))
     for _ in range(max_rounds):
-        found = None
-        for candidate in neighbours(best):
-            if out_of_time():
-                return best, n_swaps
-            if improves(candidate, best):
-                found = candidate
-                break
-        if found is None:
+        if not moving or out_of_time():
             break
-        best, n_swaps = found, n_swaps + 1
-    return best, n_swaps
+        moved = []
+        for place, around in zip(moving, neighbours([best[i] for i in moving]), strict=True):
+            for candidate in around:
+                if out_of_time():
+                    return best
+                if improves(candidate, best[place]):
+                    best[place] = candidate
+                    moved.append(place)
+                    break
+        moving = moved
+    return best

@@ -9,6 +9,7 @@ else touches the rows.
 
 from l1lsmi.rows.folded import DEVICE_BLOCK_ROWS, Centers, FoldedBlock, FoldedRows, Layout, add_up, centers_of
 from l1lsmi.rows.parted import PartedRows, RowsElsewhere, fold_rows
+from l1lsmi.rows.remote import RemoteTable
 from l1lsmi.rows.stream import ColumnSums, StreamTable
 from l1lsmi.rows.table import Means, Table, column_statistics, standardize
 
@@ -21,6 +22,7 @@ __all__ = [
     "Layout",
     "Means",
     "PartedRows",
+    "RemoteTable",
     "RowsElsewhere",
     "StreamTable",
     "Table",

@@ -27,6 +27,8 @@ __all__ = ["Centers", "FoldedBlock", "FoldedRows", "Layout", "add_up", "centers_
 BLOCK_ROWS = 500
 #: The same for other libraries, where a product costs a launch, however small it is.
 DEVICE_BLOCK_ROWS = 100_000
+#: Standardised columns and their squares are held up to so many bytes where rows are few.
+HELD_BYTES = 2**24
 #: Half a squared distance at which a Gaussian kernel is exactly 0.
 FAR = 1e200
 
@@ -55,16 +57,19 @@ class Centers:
     Parameters
     ----------
     table : Table
-        Of these rows alone: centres go where blocks go, without the whole.
-    rows : numpy.ndarray of shape (n_centers,)
+        Where they are: the whole, or these rows alone, which can go where blocks go.
+    places : numpy.ndarray of int, shape (n_centers,)
+        Their numbers in it.
+    rows : numpy.ndarray of int, shape (n_centers,)
         Their numbers in the whole; -1 is a placeholder, far from every row.
     max_columns : int
         At most so many standardised columns of a block are held at a time; wider requests are worked
         through in pieces, standardised anew each time.
     """
 
-    def __init__(self, table: Table, rows: HostArray, max_columns: int) -> None:
+    def __init__(self, table: Table, places: HostArray, rows: HostArray, max_columns: int) -> None:
         self.table = table
+        self.places = places
         self.rows = rows
         self.max_columns = max_columns
         # Placeholders are so far from everything that their kernels are exactly 0.
@@ -81,7 +86,7 @@ class Centers:
         held = self._held  # threads may share centres
         if held is not None and np.array_equal(held[0], columns):
             return held[1]
-        piece = _Piece.of(self.table.take(np.arange(self.size), columns))
+        piece = _Piece.of(self.table.take(self.places, columns))
         self._held = (columns.copy(), piece) if columns.size <= self.max_columns else None
         return piece
 
@@ -122,7 +127,7 @@ class Centers:
 
     def block(self) -> FoldedBlock:
         """The centres themselves as a block."""
-        return FoldedBlock(self.table, np.arange(self.size)[None, :], self)
+        return FoldedBlock(self.table, self.places[None, :], self)
 
     def forget(self) -> None:
         """Give back the memory of the last columns."""
@@ -133,10 +138,18 @@ class _HasRows(Protocol):
     def rows_of(self, rows: HostArray) -> Table: ...
 
 
-def centers_of(table: _HasRows, rows: HostArray) -> Centers:
+def centers_of(table: Table | _HasRows, rows: HostArray) -> Centers:
     """Centres at some rows of a table, -1 for none."""
+    rows = rows.ravel()
+    places = np.maximum(rows, 0)
     # Standardised columns and their squares are then two of the arrays of rows by centres that are held.
-    return Centers(table.rows_of(np.maximum(rows.ravel(), 0)), rows.ravel(), max(rows.size, 50))
+    least = max(rows.size, 50)
+    if not isinstance(table, Table):  # the whole is elsewhere
+        return Centers(table.rows_of(places), np.arange(rows.size), rows, least)
+    if is_foreign(table.x):
+        # A device has memory for all columns, and loses more by working through them in pieces.
+        return Centers(table, places, rows, max(table.n_columns, 1))
+    return Centers(table, places, rows, max(least, HELD_BYTES // (16 * table.n_rows)))
 
 
 @dataclass
@@ -158,6 +171,7 @@ class FoldedBlock:
     centers: Centers
     attached: dict[str, Any] = field(default_factory=dict)
     _held: tuple[HostArray, _Piece] | None = None
+    _wide: tuple[HostArray, HostArray] | None = None
     _work: Array = None
     _content: tuple[str, HostArray, HostArray] | None = None
 
@@ -177,19 +191,57 @@ class FoldedBlock:
         """
         if not self._has("exponents", squared_weights, columns):
             self._content = None
+            self._work = self._new_exponents(squared_weights, columns)
+            self._content = ("exponents", squared_weights, columns)
+        return self._work
+
+    def _new_exponents(self, squared_weights: HostArray, columns: HostArray) -> Array:
+        points = self._wide_points(columns)
+        if points is not None:
+            work = wide_exponents(points, self._wide_centers(points, columns), squared_weights)
+            if self._has_all_rows():
+                work = work[np.maximum(self.rows.ravel(), 0)]
+            work -= self.offsets()[:, None]
+            work -= self.centers.offsets
+        else:
+            work = self._work
             for piece, inside in self._pieces(columns):
                 some, v, first = self._part(columns, squared_weights, inside)
                 right = self.centers.right_side(v, some, first)
                 row_term = 0.5 * (piece.squares @ like(v, self.table.x))
                 piece.values[:, -1] = row_term + self.offsets() if first else row_term
                 if first:
-                    self._work = product_into(self._work, piece.values, right)
+                    work = product_into(work, piece.values, right)
                 else:
-                    self._work += piece.values @ right
-            # The expanded square can exceed 0 by a rounding error, which a small width would blow up.
-            self._work = clip_in_place(self._work, 0.0)
-            self._content = ("exponents", squared_weights, columns)
-        return self._work
+                    work += piece.values @ right
+        # The expanded square can exceed 0 by a rounding error, which a small width would blow up.
+        return clip_in_place(work, 0.0)
+
+    def _wide_points(self, columns: HostArray) -> HostArray | None:
+        """Many columns from the standardised copy of the table, where there is one; None elsewhere.
+
+        Of all rows in their own order where this block has them all, which are not copied; else of its own.
+        """
+        z = self.table.standardized if columns.size > self.centers.max_columns else None
+        if z is None:
+            return None
+        if self._wide is None or not np.array_equal(self._wide[0], columns):
+            self._wide = None
+            whole = columns.size == self.table.n_columns
+            some = z if self._has_all_rows() else z[np.maximum(self.rows.ravel(), 0)]
+            self._wide = (columns.copy(), some if whole else some.take(columns, axis=1))
+        return self._wide[1]
+
+    def _has_all_rows(self) -> bool:
+        return int(np.count_nonzero(self.rows >= 0)) == self.table.n_rows
+
+    def _wide_centers(self, points: HostArray, columns: HostArray) -> HostArray:
+        if self._has_all_rows():
+            return points[self.centers.places]
+        z = self.table.standardized
+        assert z is not None
+        whole = columns.size == self.table.n_columns
+        return z[self.centers.places] if whole else z[self.centers.places[:, None], columns]
 
     def kernels(self, squared_weights: HostArray, columns: HostArray) -> Array:
         """Gaussian kernels of width 1, kept like `exponents`, over which they are written."""
@@ -205,6 +257,14 @@ class FoldedBlock:
         by one matrix product.
         """
         xp = namespace(slope)
+        points = self._wide_points(columns)
+        if points is not None:
+            if self._has_all_rows():
+                real = self.rows.ravel() >= 0
+                natural = np.empty_like(slope[: points.shape[0]])
+                natural[self.rows.ravel()[real]] = slope[real]
+                slope = natural
+            return wide_pull_back(points, self._wide_centers(points, columns), slope)
         row_sums, turned = xp.sum(slope, axis=1), xp.matrix_transpose(slope)
         totals = []
         for piece, inside in self._pieces(columns):
@@ -244,7 +304,7 @@ class FoldedBlock:
 
     def forget(self) -> None:
         """Give back the memory of the last exponents and of the columns behind them."""
-        self._held = self._work = self._content = None
+        self._held = self._wide = self._work = self._content = None
 
     def _has(self, what: str, squared_weights: HostArray, columns: HostArray) -> bool:
         return (
@@ -353,6 +413,25 @@ class FoldedRows:
         self.centers.forget()
         for block in self.blocks:
             block.forget()
+
+
+def wide_exponents(points: HostArray, centers: HostArray, squared_weights: HostArray) -> HostArray:
+    """Minus half the weighted squared distances, for many columns: nothing of their size is copied."""
+    weighted = centers * squared_weights
+    # In this order, which BLAS is faster with where there are many more columns than rows.
+    exponents = (weighted @ points.T).T
+    exponents -= 0.5 * np.einsum("ij,ij,j->i", points, points, squared_weights)[:, None]
+    exponents -= 0.5 * np.einsum("lj,lj->l", weighted, centers)
+    return np.ascontiguousarray(exponents)
+
+
+def wide_pull_back(points: HostArray, centers: HostArray, slope: HostArray) -> HostArray:
+    """Half the sum of slope times squared gap, for each of many columns: see `FoldedBlock.pull_back`."""
+    total = np.einsum("i,ij,ij->j", slope.sum(axis=1), points, points)
+    total += np.einsum("l,lj,lj->j", slope.sum(axis=0), centers, centers)
+    total *= 0.5
+    total -= np.einsum("lj,lj->j", slope.T @ points, centers)
+    return np.asarray(total)
 
 
 def add_up(terms: Iterable[Any]) -> Any:

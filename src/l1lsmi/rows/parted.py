@@ -107,12 +107,13 @@ def fold_rows(table: Table, target: Any, fold_of_row: HostArray, layout: Layout)
     layout : Layout
     """
     per_row = layout.bytes_per_row(table.n_columns)
-    at_hand = isinstance(table, Table)
-    if at_hand and table.n_rows * per_row <= table.means.kept_bytes():
+    x = table.x if isinstance(table, Table) else None
+    kept = table.means.kept_bytes(x)
+    if isinstance(table, Table) and table.n_rows * per_row <= kept:
         return FoldedRows(table, target, fold_of_row, layout)
-    most = DEVICE_BLOCK_ROWS if at_hand and is_foreign(table.x) else PART_ROWS
+    most = DEVICE_BLOCK_ROWS if x is not None and is_foreign(x) else PART_ROWS
     # What is worked out of a row on the way takes several times what would be kept of it.
-    block_rows = max(FEWEST_ROWS, min(most, table.means.kept_bytes() // (4 * per_row)))
+    block_rows = max(FEWEST_ROWS, min(most, kept // (4 * per_row)))
     parts: Parts = (
         ArrayParts(table, target, fold_of_row, block_rows)
         if isinstance(table, Table)

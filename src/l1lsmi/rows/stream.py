@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from l1lsmi.arrays import HostArray
 from l1lsmi.rows.parted import PART_ROWS, Part, sum_in_order
+from l1lsmi.rows.remote import RemoteTable
 from l1lsmi.rows.table import Means, Table, column_statistics, merged_statistics
 
-__all__ = ["BlockSource", "ColumnSums", "StreamTable", "known_or_new"]
+__all__ = ["BlockSource", "ColumnSums", "StreamTable"]
 
 
 class BlockSource(Protocol):
@@ -51,7 +52,7 @@ class ColumnSums:
 
 
 @dataclass
-class StreamTable:
+class StreamTable(RemoteTable):
     """A table whose rows come from a source, in blocks.
 
     Attributes
@@ -67,22 +68,6 @@ class StreamTable:
     mean: HostArray
     scale: HostArray
     means: Means
-    _known: tuple[HostArray, Table] | None = field(default=None, repr=False)
-
-    @property
-    def n_columns(self) -> int:
-        return int(self.mean.size)
-
-    @property
-    def varying(self) -> HostArray:
-        """Indices of the columns that are not constant."""
-        return np.flatnonzero(self.scale > 0)
-
-    def rows_of(self, rows: HostArray) -> Table:
-        """Some rows, in memory; those asked for last are remembered."""
-        self._known = known_or_new(rows, self._known, self._read)
-        known, table = self._known
-        return table.rows_of(np.searchsorted(known, rows))
 
     def _read(self, rows: HostArray) -> Table:
         found, start = [], 0
@@ -128,13 +113,3 @@ def _without_columns(n_rows: int) -> Iterator[HostArray]:
     """Blocks for sums that look at targets alone."""
     for start in range(0, n_rows, PART_ROWS):
         yield np.empty((min(PART_ROWS, n_rows - start), 0))
-
-
-def known_or_new(
-    rows: HostArray, known: tuple[HostArray, Table] | None, read: Callable[[HostArray], Table]
-) -> tuple[HostArray, Table]:
-    """Rows that are known already where they have all that is asked for, else new ones, sorted."""
-    wanted = np.unique(rows)
-    if known is not None and np.isin(wanted, known[0], assume_unique=True).all():
-        return known
-    return wanted, read(wanted)

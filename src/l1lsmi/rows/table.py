@@ -4,16 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import Array, HostArray, gather, like, namespace, to_numpy
+from l1lsmi.arrays import (
+    Array,
+    HostArray,
+    free_device_bytes,
+    gather,
+    is_foreign,
+    like,
+    namespace,
+    to_numpy,
+)
 
 __all__ = ["Means", "Table", "column_statistics", "merged_statistics", "standardize"]
 
 #: Bytes that are kept of the rows unless told otherwise.
 DEFAULT_KEPT = 2**28
+#: Bytes that a standardised copy of a wide table may take unless told otherwise.
+DEFAULT_SHARED = 2**29
+#: The same on a device, as a share of its free memory.
+DEVICE_SHARE = 0.3
 
 
 def column_statistics(x: Array) -> tuple[HostArray, HostArray]:
@@ -39,7 +53,7 @@ def column_statistics(x: Array) -> tuple[HostArray, HostArray]:
     half = np.where(constant, 1.0, half)
     shift, unit = like(middle, x), like(half, x)
     total, squares = np.zeros(x.shape[1]), np.zeros(x.shape[1])
-    for some in _row_slices(x):
+    for some in _row_slices(x, 100_000_000 if is_foreign(x) else 250_000):
         z = (xp.astype(x[some, :], xp.float64) - shift) / unit
         total += to_numpy(xp.sum(z, axis=0))
         squares += to_numpy(xp.sum(z * z, axis=0))
@@ -73,7 +87,7 @@ class Means:
     ----------
     memory_limit : int or None
         Bytes for everything beside the feature matrix itself; None is a quarter of a gigabyte for what
-        is kept of the rows.
+        is kept of the rows, and on a device a share of its free memory.
     n_jobs : int
         Threads that parts of the rows are spread over.
     cluster : object or None
@@ -88,10 +102,17 @@ class Means:
     def __reduce__(self) -> tuple[Any, ...]:
         return Means, (self.memory_limit, self.n_jobs)
 
-    def kept_bytes(self) -> int:
-        """What may be kept of the rows from one step to the next."""
+    def shared_bytes(self) -> int:
+        """What a standardised copy of all rows, which every step shares, may take."""
+        return DEFAULT_SHARED if self.memory_limit is None else self.memory_limit // 4
+
+    def kept_bytes(self, x: Array = None) -> int:
+        """What may be kept of the rows from one step to the next; of a device, a share of what is free."""
         # A step needs as much again, and threads have draws of their own.
-        return DEFAULT_KEPT if self.memory_limit is None else self.memory_limit // (2 * self.n_jobs)
+        if self.memory_limit is not None:
+            return self.memory_limit // (2 * self.n_jobs)
+        free = None if x is None else free_device_bytes(x)
+        return DEFAULT_KEPT if free is None else int(DEVICE_SHARE * free)
 
 
 @dataclass(frozen=True)
@@ -143,6 +164,18 @@ class Table:
         """Indices of the columns that are not constant."""
         return np.flatnonzero(self.scale > 0)
 
+    @cached_property
+    def standardized(self) -> HostArray | None:
+        """All rows and columns, standardised once for everybody, of a NumPy array that is not too large."""
+        if is_foreign(self.x) or self.held is not None:
+            return None
+        if self.n_rows * self.n_columns > self.means.shared_bytes() // 8:
+            return None
+        z = np.array(self.x, dtype=np.float64, order="C")
+        for some in _row_slices(z, 250_000):
+            standardize(z[some], self.mean, self.scale)
+        return z
+
     def take(self, rows: HostArray, columns: HostArray) -> Array:
         """Standardised float64 values of some rows and columns, as a new array."""
         xp = namespace(self.x)
@@ -166,7 +199,7 @@ def merged_statistics(
     return mean, np.hypot(spread, 2 * np.sqrt(share * (1 - share)) * gap)
 
 
-def _row_slices(x: Array, elements: int = 250_000) -> Iterator[slice]:
+def _row_slices(x: Array, elements: int) -> Iterator[slice]:
     """Cut the rows so that a temporary copy of each piece stays small."""
     step = max(1, elements // max(1, int(x.shape[1])))
     for start in range(0, int(x.shape[0]), step):

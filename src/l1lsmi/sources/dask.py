@@ -10,16 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from l1lsmi.arrays import HostArray, steady_blas
-from l1lsmi.rows import ColumnSums, Means, Table, add_up
+from l1lsmi.rows import ColumnSums, Means, RemoteTable, Table, add_up
 from l1lsmi.rows.parted import Part
-from l1lsmi.rows.stream import known_or_new
 from l1lsmi.sources.blocks import FactorySource, as_block
 from l1lsmi.sources.opening import OpenRows
 from l1lsmi.sources.visit import check_block, merge_blocks, stream_table
@@ -132,7 +131,7 @@ class Cluster:
 
 
 @dataclass
-class ClusterTable:
+class ClusterTable(RemoteTable):
     """A table whose rows are on the workers of a cluster.
 
     Attributes
@@ -152,26 +151,10 @@ class ClusterTable:
     mean: HostArray
     scale: HostArray
     means: Means
-    _known: tuple[HostArray, Table] | None = field(default=None, repr=False)
 
     @property
     def n_rows(self) -> int:
         return int(self.starts[-1])
-
-    @property
-    def n_columns(self) -> int:
-        return int(self.mean.size)
-
-    @property
-    def varying(self) -> HostArray:
-        """Indices of the columns that are not constant."""
-        return np.flatnonzero(self.scale > 0)
-
-    def rows_of(self, rows: HostArray) -> Table:
-        """Some rows, here; those asked for last are remembered."""
-        self._known = known_or_new(rows, self._known, self._read)
-        known, table = self._known
-        return table.rows_of(np.searchsorted(known, rows))
 
     def _read(self, rows: HostArray) -> Table:
         places = np.searchsorted(rows, self.starts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -55,12 +55,23 @@ class Jury:
         """How much the score would gain by a little of every candidate."""
         return self.juror().set_slopes(np.array(support), self.judge(support).model, candidates)
 
-    def neighbours(self, support: Set, candidates: Any, width: int) -> Iterator[Set]:
+    def judge_all(self, supports: Sequence[Set]) -> None:
+        """Let the first judge see several sets of the same size, where it does better with many at a time."""
+        unseen = [s for s in dict.fromkeys(supports) if (0, s) not in self._judgements]
+        if unseen and hasattr(self.juror(), "judge_many"):
+            for support, judgement in zip(unseen, self.juror().judge_many(unseen), strict=True):
+                self._judgements[0, support] = judgement
+
+    def neighbours(self, supports: Sequence[Set], candidates: Any, width: int) -> list[list[Set]]:
         """Sets one exchange away, the most promising first; a juror may know better than by slopes."""
-        if hasattr(self.juror(), "neighbours"):
-            found = self.juror().neighbours(support, self.judge(support).model, candidates, width)
-            return iter(found)
-        return promising_swaps(support, self.slopes(support, candidates), candidates, width)
+        if hasattr(self.juror(), "neighbours_many"):
+            models = [self.judge(support).model for support in supports]
+            found: list[list[Set]] = self.juror().neighbours_many(supports, models, candidates, width)
+            return found
+        return [
+            list(promising_swaps(support, self.slopes(support, candidates), candidates, width))
+            for support in supports
+        ]
 
 
 def _is_lower(new: float, old: float) -> bool:

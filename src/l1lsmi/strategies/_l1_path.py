@@ -11,10 +11,9 @@ measure has a judge for that, and the best ones are refined by one-for-one swaps
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -69,7 +68,11 @@ def search(
     jury: Jury,
 ) -> None:
     """Run restarts until they agree, refine the best set and leave it in ``state``."""
-    outcomes = _outcomes(problem, k, settings, budget, n_jobs, state)
+    together = getattr(problem, "n_together", lambda: 1)() > 1
+    outcomes: Iterable[Outcome] = _outcomes(problem, k, settings, budget, n_jobs, state)
+    if together:
+        outcomes = list(outcomes)
+        jury.judge_all([outcome.support for outcome in outcomes])
     votes: dict[tuple[int, ...], int] = {}
     state.reason = StopReason.RESTARTS
     for outcome in outcomes:
@@ -93,12 +96,15 @@ def search(
     if state.reason == StopReason.RESTARTS and len(votes) == settings.n_restarts > 1:
         state.reason = StopReason.DISAGREED
 
-    def neighbours(support: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-        return islice(jury.neighbours(support, problem.columns, settings.swap_width), SHORTLIST)
+    def neighbours(supports: Sequence[tuple[int, ...]]) -> list[list[tuple[int, ...]]]:
+        found = jury.neighbours(supports, problem.columns, settings.swap_width)
+        shortlists = [near[:SHORTLIST] for near in found]
+        if together:
+            jury.judge_all([support for near in shortlists for support in near])
+        return shortlists
 
     starts = sorted(votes, key=lambda support: jury.judge(support).cv_score)[: settings.n_refined]
-    for start in starts:
-        refined, _ = refine_by_swaps(start, neighbours, jury.prefers, budget.spent, settings.max_swaps)
+    for refined in refine_by_swaps(starts, neighbours, jury.prefers, budget.spent, settings.max_swaps):
         if jury.prefers(refined, state.best):
             state.best = refined
     if budget.spent():
