@@ -1,0 +1,40 @@
+"""Many features: real data with thousands of them where its directory is set, and 100,000 made ones.
+
+L1LSMI_DATA=directory python benchmarks/wide.py
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+
+from l1lsmi import L1LSMI
+from machine import describe
+
+
+def timed(title: str, X: np.ndarray, y: np.ndarray, k: int) -> None:
+    started = time.perf_counter()
+    selector = L1LSMI(k, random_state=0, n_jobs=2).fit(X, y)
+    seconds = time.perf_counter() - started
+    shape = f"{X.shape[0]} x {X.shape[1]}"
+    print(f"{title:<10} {shape:>13}  {k} features in {seconds:6.2f} s; {selector.stop_reason_}", flush=True)
+
+
+def main() -> None:
+    print(describe())
+    for name in ("TOX_171", "arcene"):
+        path = Path(os.environ.get("L1LSMI_DATA", "")) / f"{name}.npz"
+        if path.is_file():
+            with np.load(path, allow_pickle=False) as file:
+                timed(name, np.asarray(file["X"], dtype=np.float64), file["y"], 20)
+    rng = np.random.default_rng(0)
+    for n, m in ((500, 10_000), (500, 100_000)):
+        X = rng.normal(size=(n, m))
+        timed("made", X, X[:, 0] * X[:, 1] + X[:, 2] > 0, 20)
+
+
+if __name__ == "__main__":
+    main()
