@@ -42,12 +42,14 @@ __all__ = [
     "is_foreign",
     "like",
     "namespace",
+    "positive_definite_inverse",
     "positive_definite_solve",
     "positive_definite_solver",
     "product_into",
     "steady_blas",
     "to_device",
     "to_numpy",
+    "whitening",
 ]
 
 
@@ -227,6 +229,29 @@ def positive_definite_solver(matrices: Array) -> Callable[[Array], Array]:
         factors = xp.linalg.cholesky(matrices)
         return lambda right: _torch_cholesky_solve(right, factors)
     return lambda right: xp.linalg.solve(matrices, right[..., None])[..., 0]
+
+
+def positive_definite_inverse(matrices: Array) -> Array:
+    """Inverse of symmetric positive definite matrices, (..., b, b)."""
+    if isinstance(matrices, np.ndarray) and matrices.ndim == 2:
+        factor, failed = lapack.dpotrf(matrices.T, clean=0)  # a symmetric matrix read by columns is itself
+        if not failed:
+            half, failed = lapack.dpotri(factor, overwrite_c=1)
+            if not failed:
+                upper = np.triu(half)
+                return np.asarray(upper + np.triu(half, 1).T)
+    return namespace(matrices).linalg.inv(matrices)
+
+
+def whitening(matrices: Array) -> Array:
+    """W with W' M W = 1 for symmetric positive definite matrices M, (..., b, b)."""
+    xp = namespace(matrices)
+    if isinstance(matrices, np.ndarray) and matrices.ndim == 2:
+        factor, failed = lapack.dpotrf(matrices.T)
+        if failed:
+            raise np.linalg.LinAlgError("a matrix of kernels is not positive definite")
+        return lapack.dtrtri(factor, overwrite_c=1)[0]
+    return xp.matrix_transpose(xp.linalg.inv(xp.linalg.cholesky(matrices)))
 
 
 def positive_definite_solve(matrices: Array, right: Array) -> Array:

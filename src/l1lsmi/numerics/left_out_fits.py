@@ -10,7 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from l1lsmi.arrays import Array, like, namespace, positive_definite_solve
+from l1lsmi.arrays import (
+    Array,
+    like,
+    namespace,
+    positive_definite_inverse,
+    positive_definite_solve,
+    whitening,
+)
 
 __all__ = [
     "FitSums",
@@ -78,9 +85,7 @@ def kernel_sums(kernel: Array, functions: Array) -> tuple[Array, Array]:
 
 def _whitening(among: Array) -> Array:
     """Coordinates in which the kernels among the centres are 1."""
-    xp = namespace(among)
-    ridge = RIDGE * like(np.eye(among.shape[-1]), among)
-    return xp.matrix_transpose(xp.linalg.inv(xp.linalg.cholesky(among + ridge)))
+    return whitening(among + RIDGE * like(np.eye(among.shape[-1]), among))
 
 
 def turned(sums: FitSums) -> Turned:
@@ -134,7 +139,7 @@ def inverse_of(sums: FitSums, regularization: Any) -> Array:
     xp = namespace(sums.gram)
     eye = like(np.eye(sums.gram.shape[-1]), sums.gram)
     small = RIDGE * regularization + 1e-12 * xp.linalg.trace(sums.gram)[..., None, None]
-    return xp.linalg.inv(sums.gram + regularization * sums.among + small * eye)
+    return positive_definite_inverse(sums.gram + regularization * sums.among + small * eye)
 
 
 def left_out(kernel: Array, functions: Array, inverse: Array, coefficients: Array) -> LeftOut:
