@@ -54,8 +54,13 @@ class LeastSquaresDraw(DensityRatioDraw):
         return FoldSums(*self.rows.sum(_kernel_sums, self.basis, weights, columns, sigma, columns=columns))
 
     def _width_sums(self, weights: HostArray, columns: HostArray, sigmas: Sequence[float]) -> list[FoldSums]:
-        found = self.rows.sum(_width_sums, self.basis, weights, columns, tuple(sigmas), columns=columns)
-        return [FoldSums(*found[i : i + 2]) for i in range(0, len(found), 2)]
+        # Rows at hand are visited for each width, whose sums stay in cache; others once for all widths.
+        at_a_time = [(sigma,) for sigma in sigmas] if self.rows.at_hand else [tuple(sigmas)]
+        found: list[FoldSums] = []
+        for some in at_a_time:
+            sums = self.rows.sum(_width_sums, self.basis, weights, columns, some, columns=columns)
+            found.extend(FoldSums(*sums[i : i + 2]) for i in range(0, len(sums), 2))
+        return found
 
     # -- model selection -------------------------------------------------------------------
 

@@ -396,6 +396,7 @@ class FoldedRows:
         layout: Layout,
         block_rows: int | None = None,
     ) -> None:
+        self.at_hand = True
         self.centers = layout.centers
         self.fold_sizes = np.bincount(fold_of_row[fold_of_row >= 0], minlength=layout.n_folds)
         block_rows = block_rows or (DEVICE_BLOCK_ROWS if is_foreign(table.x) else BLOCK_ROWS)

@@ -136,6 +136,7 @@ class PartedRows:
     """
 
     def __init__(self, parts: Parts, fold_sizes: HostArray, layout: Layout, block_rows: int) -> None:
+        self.at_hand = False
         self._parts = parts
         self._layout = layout
         self._block_rows = block_rows
