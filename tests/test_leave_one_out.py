@@ -12,7 +12,7 @@ from l1lsmi.numerics.leave_one_out import (
 )
 from l1lsmi.numerics.left_out_fits import REGULARIZATIONS, RIDGE
 from l1lsmi.numerics.model import Model
-from l1lsmi.rows import Table
+from l1lsmi.rows import Means, Table
 from l1lsmi.validation import check_target
 from tests.conftest import TASKS, assert_close, problem_data, to_library
 
@@ -207,3 +207,17 @@ def test_rows_that_repeat_and_a_perfect_set():
     assert judge.judge(np.array([0, 1])).cv_score < 1e-3
     # What says nothing leaves everything unexplained.
     assert judge.judge(np.array([2, 3])).cv_score == pytest.approx(1.0, abs=0.05)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_many_columns_of_some_rows_have_the_same_slopes(task):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(203, 300)), problem_data(task, n=203)[1]
+    target, columns = check_target(y, task), np.array([0, 2, 5])
+    slopes = []
+    for limit in (None, 1_000):  # with a standardised copy of the table, and without
+        table = Table.of(X, Means(memory_limit=limit))
+        some = LeaveOneOut(table, target, 23, np.random.default_rng(3), most_rows=90)
+        some.rows.centers.max_columns = 50
+        slopes.append(some.set_slopes(columns, MODEL, np.arange(300)))
+    assert_close(slopes[0], slopes[1], rtol=1e-7, atol=1e-10)

@@ -125,3 +125,11 @@ def test_forward_still_runs_on_many_rows():
     X, y = many_rows("regression", n=2_000)
     forward = FeatureSelector(SquaredMutualInformation(n_basis=20), Forward(), 2, random_state=0)
     assert forward.fit(X[:, [0, 1, 4]], y + X[:, 1] + X[:, 4]).support_[[1, 2]].all()
+
+
+def test_many_rows_and_columns_are_searched():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2_100, 600))
+    y = X[:, 3] + X[:, 400] > 0
+    selector = L1LSMI(2, n_basis=30, n_restarts=2, random_state=0).fit(X, y)
+    assert np.flatnonzero(selector.support_).tolist() == [3, 400]

@@ -75,6 +75,7 @@ class Centers:
         # Placeholders are so far from everything that their kernels are exactly 0.
         self.offsets = like(np.where(rows < 0, FAR, 0.0), table.x)
         self._held: tuple[HostArray, _Piece] | None = None
+        self._wide: tuple[HostArray, HostArray] | None = None
         self._right: tuple[HostArray, HostArray, Array] | None = None
 
     @property
@@ -89,6 +90,13 @@ class Centers:
         piece = _Piece.of(self.table.take(self.places, columns))
         self._held = (columns.copy(), piece) if columns.size <= self.max_columns else None
         return piece
+
+    def wide(self, columns: HostArray) -> HostArray:
+        """Many standardised columns of the centres; those asked for last are kept."""
+        known = self._wide
+        if known is None or not np.array_equal(known[0], columns):
+            known = self._wide = (columns.copy(), self.table.take(self.places, columns))
+        return known[1]
 
     def right_side(self, squared_weights: HostArray, columns: HostArray, first: bool) -> Array:
         """What a piece of rows is multiplied with; the same for every block."""
@@ -131,7 +139,7 @@ class Centers:
 
     def forget(self) -> None:
         """Give back the memory of the last columns."""
-        self._held = self._right = None
+        self._held = self._wide = self._right = None
 
 
 class _HasRows(Protocol):
@@ -236,12 +244,9 @@ class FoldedBlock:
         return int(np.count_nonzero(self.rows >= 0)) == self.table.n_rows
 
     def _wide_centers(self, points: HostArray, columns: HostArray) -> HostArray:
-        if self._has_all_rows():
+        if self._has_all_rows() and self.centers.table is self.table:
             return points[self.centers.places]
-        z = self.table.standardized
-        assert z is not None
-        whole = columns.size == self.table.n_columns
-        return z[self.centers.places] if whole else z[self.centers.places[:, None], columns]
+        return self.centers.wide(columns)
 
     def kernels(self, squared_weights: HostArray, columns: HostArray) -> Array:
         """Gaussian kernels of width 1, kept like `exponents`, over which they are written."""

@@ -286,7 +286,8 @@ def _take(block: HostArray, rows: HostArray) -> HostArray:
 
 
 def _part(block: HostArray, mean: HostArray, scale: HostArray, target: Any, fold_of_row: HostArray) -> Part:
-    return Part(Table(block, mean, scale), target, fold_of_row)
+    # Of rows that stay on a worker no standardised copy is to be made.
+    return Part(Table(block, mean, scale, Means(memory_limit=0)), target, fold_of_row)
 
 
 def _sum_parts(task: _Task, parts: list[Part]) -> Any:
