@@ -44,7 +44,9 @@ class ArrowSource:
     def batches(self, names: list[str]) -> Iterator[Any]:
         """Read batches of some columns, few at a time in memory."""
         n_rows = max(1, min(BLOCK_ROWS, BLOCK_VALUES // max(1, len(names))))
-        if str(getattr(self.dataset, "format", None)) != "<ParquetFileFormat>":
+        import pyarrow.dataset as ds
+
+        if not isinstance(getattr(self.dataset, "format", None), ds.ParquetFileFormat):
             yield from self.dataset.to_batches(
                 columns=names, batch_size=n_rows, batch_readahead=1, fragment_readahead=1
             )
@@ -55,7 +57,9 @@ class ArrowSource:
         for fragment in self.dataset.get_fragments():
             with fragment.filesystem.open_input_file(fragment.path) as stream:
                 file = parquet.ParquetFile(stream, buffer_size=BUFFER, pre_buffer=False)
-                yield from file.iter_batches(batch_size=n_rows, columns=names)
+                # One group of rows after the other: asked for all, it reads ahead without bound.
+                for group in range(file.num_row_groups):
+                    yield from file.iter_batches(batch_size=n_rows, row_groups=[group], columns=names)
 
 
 def _numbers(batch: Any, names: list[str]) -> HostArray:
