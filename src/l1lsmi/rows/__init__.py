@@ -1,10 +1,10 @@
 """Data as blocks of rows, and the two sums over rows that every step needs.
 
-A wide feature matrix is never copied whole. :class:`Table` standardises what is taken from it, and
-:class:`FoldedRows` deals the rows out in blocks that are laid out fold by fold, so that every quantity
-of the method is a sum over blocks of small arrays. Weighted distances leave a block through
-:meth:`FoldedBlock.exponents`, gradients come back through :meth:`FoldedBlock.pull_back`, and nothing
-else touches the rows.
+:class:`Table` standardises what is taken from it. :class:`FoldedRows` deals the rows out in blocks that
+are laid out fold by fold, so that every quantity of the method is a sum over blocks of small arrays;
+:class:`PartedRows` does the same with rows that do not fit the memory or are elsewhere, a part at a time.
+Weighted distances leave a block through :meth:`FoldedBlock.exponents`, gradients come back through
+:meth:`FoldedBlock.pull_back`, and nothing else touches the rows.
 """
 
 from l1lsmi.rows.folded import DEVICE_BLOCK_ROWS, Centers, FoldedBlock, FoldedRows, Layout, add_up, centers_of
