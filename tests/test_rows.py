@@ -119,6 +119,21 @@ def test_many_columns_of_few_rows_give_the_same_sums(columns, block_rows):
     assert_close(among[0].exponents(v, columns), among[1].exponents(v, columns), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("n", [12, 13])
+def test_centres_that_only_fill_up_do_not_cost_others_their_slopes(n):
+    x = values(n=n, m=60)
+    columns, v = np.arange(60), np.linspace(0.1, 1, 60)
+    places = np.array([3, 1, 2, 0, 4, 5, 6, 7, 8, 9, 10, 11, 0])  # all of 12 rows; the last fills up
+    found = []
+    for limit in (None, 100):
+        table = Table.of(x, Means(memory_limit=limit))
+        among = Centers(table, places, np.append(places[:-1], -1), 10).block()
+        slope = np.random.default_rng(0).normal(size=(13, 13))
+        found.append((among.exponents(v, columns) * 1.0, among.pull_back(slope, columns)))
+    for one, other in zip(*found, strict=True):
+        assert_close(one, other, rtol=1e-9, atol=1e-9)
+
+
 def folded_in(x, memory_limit, block_rows):
     rng = np.random.default_rng(3)
     table = Table.of(x, Means(memory_limit=memory_limit))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -207,7 +208,7 @@ class FoldedBlock:
         points = self._wide_points(columns)
         if points is not None:
             work = wide_exponents(points, self._wide_centers(points, columns), squared_weights)
-            if self._has_all_rows():
+            if self._has_all_rows:
                 work = work[np.maximum(self.rows.ravel(), 0)]
             work -= self.offsets()[:, None]
             work -= self.centers.offsets
@@ -236,15 +237,16 @@ class FoldedBlock:
         if self._wide is None or not np.array_equal(self._wide[0], columns):
             self._wide = None
             whole = columns.size == self.table.n_columns
-            some = z if self._has_all_rows() else z[np.maximum(self.rows.ravel(), 0)]
+            some = z if self._has_all_rows else z[np.maximum(self.rows.ravel(), 0)]
             self._wide = (columns.copy(), some if whole else some.take(columns, axis=1))
         return self._wide[1]
 
+    @cached_property
     def _has_all_rows(self) -> bool:
-        return int(np.count_nonzero(self.rows >= 0)) == self.table.n_rows
+        return bool(np.unique(self.rows[self.rows >= 0]).size == self.table.n_rows)
 
     def _wide_centers(self, points: HostArray, columns: HostArray) -> HostArray:
-        if self._has_all_rows() and self.centers.table is self.table:
+        if self._has_all_rows and self.centers.table is self.table:
             return points[self.centers.places]
         return self.centers.wide(columns)
 
@@ -264,10 +266,11 @@ class FoldedBlock:
         xp = namespace(slope)
         points = self._wide_points(columns)
         if points is not None:
-            if self._has_all_rows():
+            if self._has_all_rows:
                 real = self.rows.ravel() >= 0
-                natural = np.empty_like(slope[: points.shape[0]])
-                natural[self.rows.ravel()[real]] = slope[real]
+                natural = np.zeros((points.shape[0], slope.shape[1]))
+                # Added, as centres that only fill up a class are all in one place.
+                np.add.at(natural, self.rows.ravel()[real], slope[real])
                 slope = natural
             return wide_pull_back(points, self._wide_centers(points, columns), slope)
         row_sums, turned = xp.sum(slope, axis=1), xp.matrix_transpose(slope)

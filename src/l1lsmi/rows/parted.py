@@ -94,7 +94,9 @@ class ArrayParts:
         return sum_in_order(lambda start: function(self._part(start), *arguments), starts, table.means.n_jobs)
 
 
-def fold_rows(table: Table, target: Any, fold_of_row: HostArray, layout: Layout) -> FoldedRows | PartedRows:
+def fold_rows(
+    table: Table | RowsElsewhere, target: Any, fold_of_row: HostArray, layout: Layout
+) -> FoldedRows | PartedRows:
     """Lay rows out: all at hand where the memory allows, else a part at a time.
 
     Parameters
