@@ -183,7 +183,8 @@ def test_files_that_will_not_do_get_a_sentence(tmp_path):
     path = parquet(tmp_path, frame, y)
     refused("nowhere.parquet", "y", "'nowhere.parquet'.*no such file")
     refused(path, "z", "y is 'z'.*no such column: it has 'a', 'b'")
-    refused(path, None, "y is None")
+    refused(path, None, "y is None: pass the name of the column to predict")
+    refused(pa.Table.from_pandas(frame.assign(city="Rome")), None, "y is None")
     refused(path, y[:-1], "X has 1500 rows, y has 1499")
     junk = tmp_path / "junk.parquet"
     junk.write_bytes(b"PAR1" + bytes(100))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral, Number
 from os import PathLike
@@ -34,6 +35,7 @@ __all__ = [
     "check_count",
     "check_device",
     "check_features",
+    "check_finite",
     "check_folds",
     "check_measure",
     "check_needs",
@@ -249,13 +251,19 @@ def check_features(X: Any, estimator: Any = None) -> Array:
         )
     except (TypeError, ValueError, OverflowError) as error:
         raise _explained(X, names, error) from None
-    with np.errstate(over="ignore", invalid="ignore"):
-        finite = bool(np.isfinite(checked.sum()))
-    if not finite and not np.isfinite(checked).all():
-        row, column = np.argwhere(~np.isfinite(checked))[0]
-        what = "NaN" if np.isnan(checked[row, column]) else "infinity"
-        raise _not_finite(what, row, _label(names, column))
+    check_finite(checked, names)
     return checked
+
+
+def check_finite(values: HostArray, names: Sequence[Any] | None, start: int = 0) -> None:
+    """Check that numbers are neither missing nor infinite; ``start`` is the number of the first row."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        finite = bool(np.isfinite(values.sum()))
+    if finite or np.isfinite(values).all():
+        return
+    row, column = np.argwhere(~np.isfinite(values))[0]
+    what = "NaN" if np.isnan(values[row, column]) else "infinity"
+    raise _not_finite(what, start + row, _label(names, column))
 
 
 def check_varying(table: Table | RowsElsewhere) -> None:
@@ -305,7 +313,7 @@ def _column_names(X: Any) -> list[Any] | None:
     return names
 
 
-def _label(names: list[Any] | None, column: int) -> str:
+def _label(names: Sequence[Any] | None, column: int) -> str:
     return str(column) if names is None else repr(str(names[column]))
 
 

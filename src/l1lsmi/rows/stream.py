@@ -11,7 +11,7 @@ import numpy as np
 from l1lsmi.arrays import HostArray
 from l1lsmi.rows.parted import PART_ROWS, Part, sum_in_order
 from l1lsmi.rows.remote import RemoteTable
-from l1lsmi.rows.table import Means, Table, column_statistics, merged_statistics
+from l1lsmi.rows.table import Means, Table, column_statistics, is_constant, merged_statistics
 
 __all__ = ["BlockSource", "ColumnSums", "StreamTable"]
 
@@ -45,10 +45,8 @@ class ColumnSums:
         one, two = (self.mean, self.scale), (other.mean, other.scale)
         mean, scale = merged_statistics(self.n_rows, one, other.n_rows, two)
         low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-        # A column whose range is within rounding error of zero is constant, whatever the blocks say.
-        half = high / 2 - low / 2
-        constant = half <= 4 * np.finfo(np.float64).eps * np.maximum(np.abs(low), np.abs(high))
-        return ColumnSums(self.n_rows + other.n_rows, mean, np.where(constant, 0.0, scale), low, high)
+        scale = np.where(is_constant(low, high), 0.0, scale)  # whatever the blocks say
+        return ColumnSums(self.n_rows + other.n_rows, mean, scale, low, high)
 
 
 @dataclass

@@ -20,14 +20,14 @@ from l1lsmi.arrays import (
     to_numpy,
 )
 
-__all__ = ["Means", "Table", "column_statistics", "merged_statistics", "standardize"]
+__all__ = ["Means", "Table", "column_statistics", "is_constant", "merged_statistics", "standardize"]
 
 #: Bytes that are kept of the rows unless told otherwise.
 DEFAULT_KEPT = 2**28
-#: Bytes that a standardised copy of a wide table may take unless told otherwise.
-DEFAULT_SHARED = 2**29
 #: The same on a device, as a share of its free memory.
 DEVICE_SHARE = 0.3
+#: Bytes that a standardised copy of a wide table may take unless told otherwise.
+DEFAULT_SHARED = 2**29
 
 
 def column_statistics(x: Array) -> tuple[HostArray, HostArray]:
@@ -49,7 +49,7 @@ def column_statistics(x: Array) -> tuple[HostArray, HostArray]:
     low = to_numpy(xp.min(x, axis=0)).astype(np.float64)
     high = to_numpy(xp.max(x, axis=0)).astype(np.float64)
     middle, half = low / 2 + high / 2, high / 2 - low / 2
-    constant = half <= 4 * np.finfo(np.float64).eps * np.maximum(np.abs(low), np.abs(high))
+    constant = is_constant(low, high)
     half = np.where(constant, 1.0, half)
     shift, unit = like(middle, x), like(half, x)
     total, squares = np.zeros(x.shape[1]), np.zeros(x.shape[1])
@@ -60,6 +60,12 @@ def column_statistics(x: Array) -> tuple[HostArray, HostArray]:
     mean = total / x.shape[0]
     deviation = np.sqrt(np.maximum(squares / x.shape[0] - mean**2, 0.0))
     return middle + half * mean, np.where(constant, 0.0, half * deviation)
+
+
+def is_constant(low: HostArray, high: HostArray) -> HostArray:
+    """Tell columns whose range is within rounding error of zero."""
+    half = high / 2 - low / 2
+    return np.asarray(half <= 4 * np.finfo(np.float64).eps * np.maximum(np.abs(low), np.abs(high)))
 
 
 def standardize(values: Array, mean: HostArray, scale: HostArray) -> Array:

@@ -14,7 +14,7 @@ import numpy as np
 from l1lsmi.arrays import HostArray
 from l1lsmi.rows import Means
 from l1lsmi.sources.opening import OpenRows
-from l1lsmi.sources.visit import stream_table
+from l1lsmi.sources.visit import check_named, stream_table
 
 __all__ = ["ArrowSource", "open_arrow"]
 
@@ -73,6 +73,7 @@ def _numbers(batch: Any, names: list[str]) -> HostArray:
 
 def open_arrow(X: Any, y: Any, means: Means) -> OpenRows:
     """Open a path, a dataset or a table of pyarrow."""
+    check_named(y)
     dataset, what = _dataset(X)
     target = y if isinstance(y, str) else None
     if target is not None and target not in dataset.schema.names:

@@ -21,7 +21,8 @@ from l1lsmi.rows import ColumnSums, Means, RemoteTable, Table, add_up
 from l1lsmi.rows.parted import Part
 from l1lsmi.sources.blocks import FactorySource, as_block
 from l1lsmi.sources.opening import OpenRows
-from l1lsmi.sources.visit import check_block, merge_blocks, stream_table
+from l1lsmi.sources.visit import check_named, merge_blocks, stream_table
+from l1lsmi.validation import check_finite
 
 __all__ = ["Cluster", "ClusterTable", "open_dask"]
 
@@ -34,6 +35,7 @@ GONE = (
 
 def open_dask(X: Any, y: Any, means: Means) -> OpenRows:
     """Open a dask array or dataframe, on the cluster of the present client or else a chunk at a time."""
+    check_named(y)
     names = list(X.columns) if hasattr(X, "columns") else None
     if names is not None:
         X, y, names = _without_target(X, y, names)
@@ -277,7 +279,7 @@ def _values(chunk: Any) -> HostArray:
 
 
 def _column_sums(block: HostArray, start: int, names: list[str] | None) -> ColumnSums:
-    check_block(block, start, names)
+    check_finite(block, names, start)
     return ColumnSums.of(block)
 
 

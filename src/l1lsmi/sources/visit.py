@@ -5,32 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
-from l1lsmi.arrays import HostArray
 from l1lsmi.rows import ColumnSums, Means, StreamTable
 from l1lsmi.rows.stream import BlockSource
+from l1lsmi.validation import check_finite
 
-__all__ = ["check_block", "label", "merge_blocks", "stream_table"]
-
-
-def label(column: int, names: Sequence[str] | None) -> str:
-    """A column as messages call it."""
-    return str(column) if names is None else repr(names[column])
+__all__ = ["check_named", "merge_blocks", "stream_table"]
 
 
-def check_block(block: HostArray, start: int, names: Sequence[str] | None) -> None:
-    """Refuse values that are missing or infinite, by the row's number among all."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        finite = bool(np.isfinite(block.sum()))
-    if finite or np.isfinite(block).all():
-        return
-    row, column = np.argwhere(~np.isfinite(block))[0]
-    what = "NaN" if np.isnan(block[row, column]) else "infinity"
-    raise ValueError(
-        f"Input X contains {what}, first in row {start + row} of column {label(column, names)}: drop or "
-        "impute such values before fitting."
-    )
+def check_named(y: Any) -> None:
+    """Check that somebody said what a file or dataframe is to predict, before its columns are looked at."""
+    if y is None:
+        raise ValueError("y is None: pass the name of the column to predict, or the targets of all rows.")
 
 
 def merge_blocks(sums: Iterable[ColumnSums]) -> ColumnSums:
@@ -50,7 +35,7 @@ def stream_table(source: BlockSource, names: Sequence[str] | None, means: Means)
     def of_blocks() -> Any:
         start = 0
         for block in source.blocks(None):
-            check_block(block, start, names)
+            check_finite(block, names, start)
             start += len(block)
             if len(block):
                 yield ColumnSums.of(block)
