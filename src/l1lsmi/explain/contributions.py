@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
+from l1lsmi.arrays import HostArray, steady_blas
 from l1lsmi.explain._study import Study
 from l1lsmi.explain.sample import MAX_ROWS
 from l1lsmi.measures import Measure
@@ -101,6 +101,7 @@ def contributions(
     return score_members(study)
 
 
+@steady_blas()
 def score_members(study: Study) -> Contributions:
     """The same for a selection that is under study already."""
     columns = study.selected

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
+from l1lsmi.arrays import HostArray, steady_blas
 from l1lsmi.explain._study import Study
 from l1lsmi.explain.sample import MAX_ROWS
 from l1lsmi.validation import check_count
@@ -98,6 +98,7 @@ def interactions(
     return score_pairs(study, max_features)
 
 
+@steady_blas()
 def score_pairs(study: Study, max_features: int = 20) -> Interactions:
     """The same for a selection that is under study already."""
     check_count("max_features", min(max_features, len(study.names)), len(study.names))

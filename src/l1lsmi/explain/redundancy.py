@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
+from l1lsmi.arrays import HostArray, steady_blas
 from l1lsmi.explain._between import COPY, Between
 from l1lsmi.explain._noise import chance_levels, strongest_alone
 from l1lsmi.explain._study import Study
@@ -192,6 +192,7 @@ def redundancy(
     return score_rejected(study, n_rejected, max_features)
 
 
+@steady_blas()
 def score_rejected(study: Study, n_rejected: int = 15, max_features: int = 20) -> Redundancy:
     """The same for a selection that is under study already."""
     m = len(study.names)

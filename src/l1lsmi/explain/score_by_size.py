@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
+from l1lsmi.arrays import HostArray, steady_blas
 from l1lsmi.explain._study import Study
 from l1lsmi.explain.sample import MAX_ROWS
 from l1lsmi.measures import Measure
@@ -109,6 +109,7 @@ def score_by_size(
     return score_sizes(study, max_size)
 
 
+@steady_blas()
 def score_sizes(study: Study, max_size: int | None = None) -> ScoreBySize:
     """The same for a selection that is under study already."""
     k, m = study.selected.size, len(study.names)

@@ -7,7 +7,7 @@ A subclass says how a ratio is fitted and scored at one kernel width (by least s
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -97,8 +97,8 @@ class DensityRatioDraw:
     rng : numpy.random.Generator
     """
 
-    #: Factors of width and regularization that make the steps of `refine_model`.
-    steps: ClassVar[tuple[tuple[float, float], ...]] = ((math.sqrt(0.5), 1.0), (math.sqrt(2.0), 1.0))
+    #: Steps of `refine_model`: half powers of 2 for the width, powers of 10 for the regularization.
+    steps: ClassVar[tuple[tuple[int, int], ...]] = ((-1, 0), (1, 0))
 
     def __init__(
         self,
@@ -146,6 +146,12 @@ class DensityRatioDraw:
         """Cross-validation scores at every width, (folds, regularizations) each."""
         raise NotImplementedError
 
+    def _scores_at(
+        self, weights: HostArray, columns: HostArray, sigma: float
+    ) -> Callable[[Sequence[float]], HostArray]:
+        """The same at one width, for one set of regularizations after another."""
+        return lambda regularizations: self._fold_scores(weights, columns, [sigma], regularizations)[0]
+
     def _score_widths(
         self, weights: HostArray, columns: HostArray, sigmas: Sequence[float], near: float | None
     ) -> list[Judgement]:
@@ -164,21 +170,34 @@ class DensityRatioDraw:
         It must fall by more than the standard error of the fall over the folds: where less
         regularization gains nothing that is certain, it makes estimates larger for no reason.
         """
+        # The walk comes by places that it has seen, and by other regularizations of the same width.
+        at_widths: dict[int, Callable[[Sequence[float]], HostArray]] = {}
+        known: dict[tuple[int, int], HostArray] = {}
 
-        def fold_scores(model: Model) -> HostArray:
-            return self._fold_scores(weights, columns, [model.sigma], [model.regularization])[0][:, 0]
+        def model_at(place: tuple[int, int]) -> Model:
+            width, power = place
+            return Model(best.model.sigma * 2 ** (width / 2), best.model.regularization * 10.0**power)
 
-        present, model, improved = fold_scores(best.model), best.model, True
+        def fold_scores(place: tuple[int, int]) -> HostArray:
+            if place not in known:
+                width, model = place[0], model_at(place)
+                if width not in at_widths:
+                    at_widths[width] = self._scores_at(weights, columns, model.sigma)
+                known[place] = at_widths[width]([model.regularization])[:, 0]
+            return known[place]
+
+        place, improved = (0, 0), True
+        present = fold_scores(place)
         while improved:
             improved = False
-            for width, factor in self.steps:
-                step = Model(model.sigma * width, model.regularization * factor)
-                if self._allows(step):
+            for width, power in self.steps:
+                step = (place[0] + width, place[1] + power)
+                if self._allows(model_at(step)):
                     scores = fold_scores(step)
                     gains = present - scores
                     if gains.mean() > gains.std(ddof=1) / math.sqrt(gains.size):
-                        present, model, improved = scores, step, True
-        return Judgement(float(present.mean()), model)
+                        present, place, improved = scores, step, True
+        return Judgement(float(present.mean()), model_at(place))
 
     def _allows(self, model: Model) -> bool:
         """Tell whether a model can be computed with."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ class LeastSquaresDraw(DensityRatioDraw):
     """Fits by least squares: values and gradients in the weights cost four matrix products."""
 
     # Many rows support less regularization than any fixed grid has.
-    steps = ((1.0, 0.1), (1.0, 10.0), *DensityRatioDraw.steps)
+    steps = ((0, -1), (0, 1), *DensityRatioDraw.steps)
 
     def __init__(self, table: Table, target: Target, **draw: Any) -> None:
         super().__init__(table, target, **draw)
@@ -75,6 +75,12 @@ class LeastSquaresDraw(DensityRatioDraw):
             to_numpy(held_out_scores(sums, self.target, regularizations))
             for sums in self._width_sums(weights, columns, sigmas)
         ]
+
+    def _scores_at(
+        self, weights: HostArray, columns: HostArray, sigma: float
+    ) -> Callable[[Sequence[float]], HostArray]:
+        sums = self._width_sums(weights, columns, [sigma])[0]
+        return lambda regularizations: to_numpy(held_out_scores(sums, self.target, regularizations))
 
     def _allows(self, model: Model) -> bool:
         return model.regularization >= LEAST_REGULARIZATION
