@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
 
-from l1lsmi.arrays import to_numpy
+from l1lsmi.arrays import blas_threads, steady_blas, to_numpy
 from l1lsmi.numerics.sampling import balanced_centers, stratified_folds
 from l1lsmi.rows import (
     Centers,
@@ -16,6 +17,7 @@ from l1lsmi.rows import (
     fold_rows,
 )
 from l1lsmi.rows.parted import ArrayParts
+from l1lsmi.rows.wide import wide_exponents, wide_pull_back
 from tests.conftest import assert_close, to_library
 
 
@@ -214,3 +216,38 @@ def test_folds_and_centers_are_even(sizes, n_folds, n_centers, seed):
         assert (groups[centers[group, :share]] == group).all()
         # Whoever has fewer than the most has given all its rows, or is one short.
         assert share >= min(shares.max() - 1, sizes[group])
+
+
+@pytest.mark.parametrize("m", [3, 4_096, 10_007])
+def test_wide_products_are_the_plain_sums_whatever_the_number_of_threads(m):
+    rng = np.random.default_rng(0)
+    points, weights, slope = rng.normal(size=(9, m)), rng.random(m), rng.normal(size=(9, 4))
+    centers = points[:4]
+    gaps = (points[:, None, :] - centers) ** 2
+    exponents, slopes = wide_exponents(points, centers, weights), wide_pull_back(points, centers, slope)
+    np.testing.assert_allclose(exponents, -0.5 * gaps @ weights, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(slopes, 0.5 * np.einsum("il,ilj->j", slope, gaps), rtol=1e-10, atol=1e-12)
+    for n_threads in (2, 3):
+        assert np.array_equal(wide_exponents(points, centers, weights, n_threads), exponents)
+        assert np.array_equal(wide_pull_back(points, centers, slope, n_threads), slopes)
+
+
+def test_a_wide_product_takes_the_threads_that_blas_may_have(monkeypatch):
+    taken = []
+
+    def noted(points, centers, squared_weights, n_threads=1):
+        taken.append(n_threads)
+        return wide_exponents(points, centers, squared_weights, n_threads)
+
+    monkeypatch.setattr("l1lsmi.rows.folded.wide_exponents", noted)
+    x = np.random.default_rng(0).normal(size=(20, 300))
+    weights, columns = np.ones(300), np.arange(300)
+    with threadpool_limits(3):
+        with steady_blas():
+            first = folded(x).blocks[0].exponents(weights, columns)
+            assert blas_threads() == 3
+        assert blas_threads() == 3
+    with threadpool_limits(1), steady_blas():
+        second = folded(x).blocks[0].exponents(weights, columns)
+    assert taken == [3, 1]
+    assert np.array_equal(first, second)

@@ -32,6 +32,7 @@ __all__ = [
     "Array",
     "HostArray",
     "Namespace",
+    "blas_threads",
     "clip_in_place",
     "dense_values",
     "device_of",
@@ -168,6 +169,8 @@ def _thread_pools() -> ThreadpoolController:
 
 
 _steady = threading.Lock()
+#: Threads that matrix products were allowed when they were last put on one.
+_allowed = 1
 
 
 @contextmanager
@@ -178,14 +181,26 @@ def steady_blas() -> Iterator[None]:
     the number of threads; work is spread over restarts instead. The limit is one for the whole
     process: whoever finds it set neither sets nor lifts it.
     """
+    global _allowed
     if not _steady.acquire(blocking=False):
         yield
         return
     try:
+        _allowed = _blas_threads_now()
         with _thread_pools().limit(limits=1, user_api="blas"):
             yield
     finally:
         _steady.release()
+
+
+def blas_threads() -> int:
+    """Threads that a matrix product may take by the settings of the process, `steady_blas` aside."""
+    return _allowed if _steady.locked() else _blas_threads_now()
+
+
+def _blas_threads_now() -> int:
+    of_libraries = (library["num_threads"] for library in _thread_pools().select(user_api="blas").info())
+    return max((number for number in of_libraries if number), default=1)
 
 
 def product_into(out: Array | None, left: Array, right: Array) -> Array:

@@ -12,6 +12,7 @@ import numpy as np
 from l1lsmi.arrays import (
     Array,
     HostArray,
+    blas_threads,
     clip_in_place,
     exp_in_place,
     is_foreign,
@@ -21,6 +22,7 @@ from l1lsmi.arrays import (
     to_numpy,
 )
 from l1lsmi.rows.table import Table
+from l1lsmi.rows.wide import wide_exponents, wide_pull_back
 
 __all__ = ["Centers", "FoldedBlock", "FoldedRows", "Layout", "add_up", "centers_of"]
 
@@ -207,7 +209,8 @@ class FoldedBlock:
     def _new_exponents(self, squared_weights: HostArray, columns: HostArray) -> Array:
         points = self._wide_points(columns)
         if points is not None:
-            work = wide_exponents(points, self._wide_centers(points, columns), squared_weights)
+            centers = self._wide_centers(points, columns)
+            work = wide_exponents(points, centers, squared_weights, self._n_threads())
             if self._has_all_rows:
                 work = work[np.maximum(self.rows.ravel(), 0)]
             work -= self.offsets()[:, None]
@@ -250,6 +253,10 @@ class FoldedBlock:
             return points[self.centers.places]
         return self.centers.wide(columns)
 
+    def _n_threads(self) -> int:
+        """Threads for one wide product, where so many are at work already."""
+        return max(1, blas_threads() // self.table.means.n_jobs)
+
     def kernels(self, squared_weights: HostArray, columns: HostArray) -> Array:
         """Gaussian kernels of width 1, kept like `exponents`, over which they are written."""
         if not self._has("kernels", squared_weights, columns):
@@ -272,7 +279,7 @@ class FoldedBlock:
                 # Added, as centres that only fill up a class are all in one place.
                 np.add.at(natural, self.rows.ravel()[real], slope[real])
                 slope = natural
-            return wide_pull_back(points, self._wide_centers(points, columns), slope)
+            return wide_pull_back(points, self._wide_centers(points, columns), slope, self._n_threads())
         row_sums, turned = xp.sum(slope, axis=1), xp.matrix_transpose(slope)
         totals = []
         for piece, inside in self._pieces(columns):
@@ -422,25 +429,6 @@ class FoldedRows:
         self.centers.forget()
         for block in self.blocks:
             block.forget()
-
-
-def wide_exponents(points: HostArray, centers: HostArray, squared_weights: HostArray) -> HostArray:
-    """Minus half the weighted squared distances, for many columns: nothing of their size is copied."""
-    weighted = centers * squared_weights
-    # In this order, which BLAS is faster with where there are many more columns than rows.
-    exponents = (weighted @ points.T).T
-    exponents -= 0.5 * np.einsum("ij,ij,j->i", points, points, squared_weights)[:, None]
-    exponents -= 0.5 * np.einsum("lj,lj->l", weighted, centers)
-    return np.ascontiguousarray(exponents)
-
-
-def wide_pull_back(points: HostArray, centers: HostArray, slope: HostArray) -> HostArray:
-    """Half the sum of slope times squared gap, for each of many columns: see `FoldedBlock.pull_back`."""
-    total = np.einsum("i,ij,ij->j", slope.sum(axis=1), points, points)
-    total += np.einsum("l,lj,lj->j", slope.sum(axis=0), centers, centers)
-    total *= 0.5
-    total -= np.einsum("lj,lj->j", slope.T @ points, centers)
-    return np.asarray(total)
 
 
 def add_up(terms: Iterable[Any]) -> Any:
