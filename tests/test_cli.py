@@ -76,7 +76,7 @@ def test_quiet_prints_the_selection_and_nothing_else(capfd, xor):
     written = ["--save", xor.folder / "s.json", "--output", xor.folder / "o.csv"]
     args = ["select", xor.path, "-t", "label", "-k", 2, *written, "--report", xor.folder / "r.html"]
     said, quiet = call(capfd, *args), call(capfd, *args, "--quiet")
-    assert "selection: " in said.err and "report: " in said.err
+    assert "selection: " in said.err and re.search(r"report: .+ \(\d+\.\d s; \d+\.\d s in all\)", said.err)
     assert "selected columns of all 200 rows, values as in the file: " in said.err
     assert quiet.err == "" and "s.json" not in said.out + quiet.out and "o.csv" not in said.out + quiet.out
     assert sorted(os.listdir(xor.folder)) == ["o.csv", "r.html", "s.json", "xor.csv"]

@@ -8,13 +8,15 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from importlib.util import find_spec
 from types import FrameType
 
-__all__ = ["main"]
+__all__ = ["main", "seconds_so_far"]
 
 INTERRUPTED = 130
+_started = time.perf_counter()
 
 
 def main(args: Sequence[str] | None = None) -> None:
@@ -32,6 +34,8 @@ def main(args: Sequence[str] | None = None) -> None:
     Traceback (most recent call last):
     SystemExit: 0
     """
+    global _started
+    _started = time.perf_counter()
     words = list(sys.argv[1:] if args is None else args)
     _open_streams()
     # What a console has no letters for is spelled out rather than refused.
@@ -59,6 +63,18 @@ def main(args: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:  # a second one, while the first was answered
         code = INTERRUPTED
     sys.exit(code)
+
+
+def seconds_so_far() -> float:
+    """Time since the command began, the loading of libraries included.
+
+    Examples
+    --------
+    >>> from l1lsmi.cli import seconds_so_far
+    >>> seconds_so_far() > 0
+    True
+    """
+    return time.perf_counter() - _started
 
 
 def _leave(words: Sequence[str], frame: FrameType | None) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from l1lsmi.cli import seconds_so_far
 from l1lsmi.cli.aside import HeldOutAside
 from l1lsmi.cli.options import Data, say
 from l1lsmi.cli.text import printable
@@ -78,7 +79,8 @@ def write_selection_report(
     except KeyboardInterrupt:
         say("Interrupted: the report was not written.")
         return False
-    say(f"report: {printable(path)} ({time.perf_counter() - started:.1f} s)", quiet)
+    seconds = time.perf_counter() - started
+    say(f"report: {printable(path)} ({seconds:.1f} s; {seconds_so_far():.1f} s in all)", quiet)
     return True
 
 
