@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from l1lsmi import L1HSIC, L1LSMI, FeatureSelector
-from l1lsmi.measures import HSIC, SquaredMutualInformation
+from l1lsmi.baselines import MRMR
+from l1lsmi.measures import Pearson, SquaredMutualInformation
 from l1lsmi.rows import ColumnSums, Table, column_statistics
 from l1lsmi.sources import open_rows, read_sample
-from l1lsmi.strategies import Forward
+from l1lsmi.strategies import Forward, Ranking
 from tests.conftest import TASKS
 
 N = 1_500
@@ -215,10 +216,8 @@ def test_blocks_that_will_not_do_get_a_sentence():
 def test_selectors_that_need_rows_in_memory_say_so(tmp_path):
     frame, y = table("regression")
     path = parquet(tmp_path, frame, y)
-    refused(path, "y", "L1HSIC needs all rows in memory.*read_sample", L1HSIC(2))
-    refused(
-        path, "y", "FeatureSelector needs all rows in memory", FeatureSelector(HSIC(), n_features_to_select=2)
-    )
+    refused(path, "y", "MRMR needs all rows in memory.*read_sample", MRMR(2))
+    refused(path, "y", "FeatureSelector needs all rows in memory", FeatureSelector(Pearson(), Ranking(), 2))
     fitted = selector(explore_rows=300).fit(path, "y")
     with pytest.raises(ValueError, match="get_feature_names_out"):
         fitted.transform(path)

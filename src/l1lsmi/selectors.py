@@ -158,10 +158,12 @@ class _L1Selector(_PartsSelector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Selector._parameter_constraints,
+        "memory_limit": [Interval(Integral, 1, None, closed="left"), None],
         "random_state": ["random_state"],
         **_pick(L1Weighting, *_HANDED),
     }
     random_state: Any
+    memory_limit: int | None
     n_jobs: int | None
 
     def _weighting(self) -> L1Weighting:
@@ -172,8 +174,11 @@ class _L1Selector(_PartsSelector):
         device = getattr(self, "device", None)
         return (table if device is None else check_device(table, device)), target
 
+    def _visits_rows(self) -> bool:
+        return True
+
     def _means(self) -> Means:
-        return Means(getattr(self, "memory_limit", None), effective_n_jobs(self.n_jobs))
+        return Means(self.memory_limit, effective_n_jobs(self.n_jobs))
 
 
 class L1LSMI(_L1Selector):
@@ -281,7 +286,6 @@ class L1LSMI(_L1Selector):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **_L1Selector._parameter_constraints,
         **_pick(SquaredMutualInformation, "n_basis", "cv", "task"),
-        "memory_limit": [Interval(Integral, 1, None, closed="left"), None],
         "device": [str, None],
     }
 
@@ -317,9 +321,6 @@ class L1LSMI(_L1Selector):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def _visits_rows(self) -> bool:
-        return True
 
     def _learn(self, table: Table, target: Any, k: int) -> dict[str, Any]:
         measure = SquaredMutualInformation(
@@ -363,7 +364,13 @@ class L1HSIC(_L1Selector):
     explore_rows : int or None, default=None
         Of more rows than this the search looks at a sample of so many, each class or range of the target in
         proportion; all rows decide between the best three sets, choose the model and give the scores.
-        None searches on all rows, where every step visits all pairs of them.
+        None searches on all rows, where every step visits all pairs of them: of 10,000 rows that is a
+        second or so per step, and it grows with the square of the rows. Of more, 5,000 or so will do.
+    memory_limit : int or None, default=None
+        Bytes that may be used beside X, what medians take (2,000 rows, and a distance for each pair of
+        them) and the targets. Blocks of rows are made so small that they fit; of rows that are not in
+        memory as many are held at a time as fit, and all are read once for each time that takes. None is
+        a quarter of a gigabyte.
     random_state : int, RandomState instance or None, default=None
         Draws the starts.
     n_jobs : int or None, default=None
@@ -424,6 +431,7 @@ class L1HSIC(_L1Selector):
         max_iter: int | None = None,
         time_limit: float | None = None,
         explore_rows: int | None = None,
+        memory_limit: int | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -436,6 +444,7 @@ class L1HSIC(_L1Selector):
         self.max_iter = max_iter
         self.time_limit = time_limit
         self.explore_rows = explore_rows
+        self.memory_limit = memory_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -59,6 +59,7 @@ class HSIC(Measure):
     1
     """
 
+    visits_rows: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "sigma": [WIDTH, None],
         "target_sigma": [WIDTH, None],
@@ -121,7 +122,19 @@ class HSICProblem(MeasureProblem):
         -------
         problem : HSICProblem
         """
-        rows = draw_spread(self.target.codes, self.target.values, n_rows, self.rng(4))
+        return self.on_rows(draw_spread(self.target.codes, self.target.values, n_rows, self.rng(4)))
+
+    def on_rows(self, rows: HostArray) -> HSICProblem:
+        """The same problem on given rows, which are then in memory.
+
+        Parameters
+        ----------
+        rows : numpy.ndarray of int
+
+        Returns
+        -------
+        problem : HSICProblem
+        """
         return HSICProblem(self.table.rows_of(rows), self.target.rows_of(rows), *self._sigmas, self._seed)
 
     def rng(self, *key: int) -> np.random.Generator:

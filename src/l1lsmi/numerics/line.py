@@ -15,7 +15,7 @@ import numpy as np
 
 from l1lsmi.arrays import HostArray
 
-__all__ = ["chebyshev_series", "chebyshev_values", "median_gap"]
+__all__ = ["chebyshev_series", "chebyshev_values", "median_gap", "to_interval"]
 
 #: Coefficients of the series smaller than this are rounding errors.
 NEGLIGIBLE = 1e-14
@@ -127,3 +127,11 @@ def chebyshev_values(s: HostArray, n_terms: int) -> HostArray:
         np.multiply(twice, values[degree - 1], out=values[degree])
         values[degree] -= values[degree - 2]
     return values
+
+
+def to_interval(x: HostArray, low: float, high: float) -> HostArray:
+    """Points between ``low`` and ``high`` moved and scaled to [-1, 1]."""
+    half = 0.5 * (high - low)
+    if half == 0:
+        return np.zeros_like(x)
+    return np.clip((x - 0.5 * (low + high)) / half, -1.0, 1.0)

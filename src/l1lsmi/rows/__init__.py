@@ -3,25 +3,30 @@
 :class:`Table` standardises what is taken from it. :class:`FoldedRows` deals the rows out in blocks that
 are laid out fold by fold, so that every quantity of the method is a sum over blocks of small arrays;
 :class:`PartedRows` does the same with rows that do not fit the memory or are elsewhere, a part at a time.
+Both kinds of parts are also visited in pairs (``sum_pairs``), for sums over pairs of rows.
 Weighted distances leave a block through :meth:`FoldedBlock.exponents`, gradients come back through
 :meth:`FoldedBlock.pull_back`, and nothing else touches the rows.
 """
 
 from l1lsmi.rows.folded import DEVICE_BLOCK_ROWS, Centers, FoldedBlock, FoldedRows, Layout, add_up, centers_of
-from l1lsmi.rows.parted import PartedRows, RowsElsewhere, fold_rows
+from l1lsmi.rows.parted import FEWEST_ROWS, ArrayParts, Part, PartedRows, Parts, RowsElsewhere, fold_rows
 from l1lsmi.rows.remote import RemoteTable
 from l1lsmi.rows.stream import ColumnSums, StreamTable
 from l1lsmi.rows.table import Means, Table, column_statistics, standardize
 
 __all__ = [
     "DEVICE_BLOCK_ROWS",
+    "FEWEST_ROWS",
+    "ArrayParts",
     "Centers",
     "ColumnSums",
     "FoldedBlock",
     "FoldedRows",
     "Layout",
     "Means",
+    "Part",
     "PartedRows",
+    "Parts",
     "RemoteTable",
     "RowsElsewhere",
     "StreamTable",

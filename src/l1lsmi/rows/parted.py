@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple, Protocol
 
@@ -33,14 +33,20 @@ class Parts(Protocol):
     """Where the rows are.
 
     ``sum`` adds up ``function(part, *arguments)`` over the parts; ``columns`` are those that it reads,
-    None for none.
+    None for none. ``sum_pairs`` adds up ``function(one, other, *arguments)`` over each part with itself,
+    where both are the same object, and over every two parts once, in either order; ``columns`` are in order.
     """
 
     def sum(self, function: Callable[..., Any], *arguments: Any, columns: HostArray | None) -> Any: ...
+    def sum_pairs(self, function: Callable[..., Any], *arguments: Any, columns: HostArray) -> Any: ...
 
 
 class RowsElsewhere(Protocol):
-    """A table whose rows are not in memory: what the numerics ask of it beside sums."""
+    """A table whose rows are not in memory: what the numerics ask of it beside sums.
+
+    ``columns_of`` reads some columns, in order, of all rows into memory, where they fit; it gives None where
+    the work goes to the rows instead.
+    """
 
     mean: HostArray
     scale: HostArray
@@ -53,6 +59,7 @@ class RowsElsewhere(Protocol):
     @property
     def varying(self) -> HostArray: ...
     def rows_of(self, rows: HostArray) -> Table: ...
+    def columns_of(self, columns: HostArray) -> Table | None: ...
     def parts(self, target: Any, fold_of_row: HostArray) -> Parts: ...
 
 
@@ -92,6 +99,19 @@ class ArrayParts:
         table = self._whole.table
         starts = range(0, table.n_rows, self._part_rows)
         return sum_in_order(lambda start: function(self._part(start), *arguments), starts, table.means.n_jobs)
+
+    def sum_pairs(self, function: Callable[..., Any], *arguments: Any, columns: HostArray) -> Any:
+        """Add up over pairs of slices, from which the function takes the columns itself."""
+        n_jobs = self._whole.table.means.n_jobs
+        return sum_in_order(lambda pair: function(*pair, *arguments), self._pairs(), n_jobs)
+
+    def _pairs(self) -> Iterator[tuple[Part, Part]]:
+        n_rows = self._whole.table.n_rows
+        for start in range(0, n_rows, self._part_rows):
+            one = self._part(start)
+            yield one, one
+            for later in range(start + self._part_rows, n_rows, self._part_rows):
+                yield one, self._part(later)
 
 
 def fold_rows(

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from l1lsmi.arrays import HostArray
-from l1lsmi.rows.parted import PART_ROWS, Part, sum_in_order
+from l1lsmi.rows.folded import add_up
+from l1lsmi.rows.parted import FEWEST_ROWS, PART_ROWS, Part, sum_in_order
 from l1lsmi.rows.remote import RemoteTable
 from l1lsmi.rows.table import Means, Table, column_statistics, is_constant, merged_statistics
 
@@ -77,6 +78,14 @@ class StreamTable(RemoteTable):
             start = stop
         return Table(np.concatenate(found), self.mean, self.scale, self.means)
 
+    def columns_of(self, columns: HostArray) -> Table:
+        """Some columns, in order, of all rows, in memory."""
+        x, start = np.empty((self.n_rows, columns.size)), 0
+        for block in self.source.blocks(columns):
+            x[start : start + len(block)] = block
+            start += len(block)
+        return Table(x, self.mean, self.scale, self.means, columns)
+
     def parts(self, target: Any, fold_of_row: HostArray) -> StreamParts:
         """The rows with what is to be predicted and their folds."""
         return StreamParts(self, target, fold_of_row)
@@ -105,6 +114,51 @@ class StreamParts:
         return sum_in_order(
             lambda part: function(part, *arguments), self._parts(columns), self.table.means.n_jobs
         )
+
+    def sum_pairs(self, function: Callable[..., Any], *arguments: Any, columns: HostArray) -> Any:
+        """Add up over pairs of blocks: as many as may be kept are held in turn, the others pass by."""
+        n_rows, means = self.table.n_rows, self.table.means
+        may_hold = max(1, means.kept_bytes() // (8 * columns.size))
+        block_rows = max(FEWEST_ROWS, min(PART_ROWS, may_hold))
+        n_held = max(1, may_hold // block_rows)
+        total: Any = None
+        for first in range(0, -(-n_rows // block_rows), n_held):
+            pairs = self._pairs(first, n_held, block_rows, columns)
+            found = sum_in_order(lambda pair: function(*pair, *arguments), pairs, means.n_jobs)
+            total = add_up([total, found])
+        return total
+
+    def _pairs(
+        self, first: int, n_held: int, block_rows: int, columns: HostArray
+    ) -> Iterator[tuple[Part, Part]]:
+        """Blocks from number ``first`` on, each with those that are held when it comes."""
+        table, held, start = self.table, list[Part](), 0
+        for number, block in enumerate(_even_blocks(table.source.blocks(columns), block_rows)):
+            stop = start + len(block)
+            if number >= first:
+                here = Table(block, table.mean, table.scale, table.means, columns)
+                part = Part(here, self.target.slice_of(start, stop), self.fold_of_row[start:stop])
+                if number < first + n_held:
+                    held.append(part)
+                yield from ((one, part) for one in held)
+            start = stop
+
+
+def _even_blocks(blocks: Iterator[HostArray], n_rows: int) -> Iterator[HostArray]:
+    """The same rows in blocks of so many, the last excepted."""
+    waiting: list[HostArray] = []
+    size = 0
+    for block in blocks:
+        start = 0
+        while start < len(block):
+            some = block[start : start + n_rows - size]
+            waiting.append(some)
+            start, size = start + len(some), size + len(some)
+            if size == n_rows:
+                yield np.concatenate(waiting)
+                waiting, size = [], 0
+    if waiting:
+        yield np.concatenate(waiting)
 
 
 def _without_columns(n_rows: int) -> Iterator[HostArray]:

@@ -1,16 +1,16 @@
 """Dask arrays and dataframes: rows stay on the workers, sums travel.
 
 Every chunk of rows is loaded once and stays where it is; what a visit computes of it is added up on its
-worker first, so that a step moves a few small arrays per worker, however many rows there are. All tasks
-are functions of chunks that the scheduler knows how to make again: a worker that is lost costs the time to
-do so.
+worker first, so that a step moves a few small arrays per worker, however many rows there are. Only sums over
+pairs of rows move rows: the columns that are asked for, to every worker. All tasks are functions of chunks
+that the scheduler knows how to make again: a worker that is lost costs the time to do so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -177,7 +177,11 @@ class ClusterTable(RemoteTable):
             for chunk, start, stop in zip(self.chunks, self.starts[:-1], self.starts[1:], strict=True):
                 beside = (target.slice_of(start, stop), fold_of_row[start:stop])
                 parts.append(self.client.submit(_part, chunk, self.mean, self.scale, *beside, pure=False))
-        return ClusterParts(self.client, parts)
+        return ClusterParts(self.client, parts, np.diff(self.starts), self.means)
+
+    def columns_of(self, columns: HostArray) -> Table | None:
+        """Rows stay on the workers, which have the threads."""
+        return None
 
 
 @dataclass
@@ -186,22 +190,25 @@ class ClusterParts:
 
     client: Any
     parts: list[Any]
+    sizes: HostArray
+    means: Means
+    _sent: tuple[HostArray, dict[str, Any]] | None = field(default=None, init=False)
 
-    def _shares(self) -> list[list[Any]]:
-        """Parts that are on the same worker, cut for its threads."""
+    def _shares(self) -> list[tuple[str, list[int]]]:
+        """Workers and the numbers of the parts that they have, cut for their threads."""
         from distributed import wait
 
         wait(self.parts)
         places = self.client.who_has(self.parts)
         threads = {name: max(1, n) for name, n in self.client.nthreads().items()}
-        at: dict[str, list[Any]] = {}
-        for part in self.parts:
+        at: dict[str, list[int]] = {}
+        for number, part in enumerate(self.parts):
             workers = sorted(places.get(part.key, ())) or [""]
-            at.setdefault(workers[0], []).append(part)
+            at.setdefault(workers[0], []).append(number)
         shares = []
         for worker, parts in sorted(at.items()):
             n_shares = min(threads.get(worker, 1), len(parts))
-            shares.extend([parts[i::n_shares] for i in range(n_shares)])
+            shares.extend([(worker, parts[i::n_shares]) for i in range(n_shares)])
         return shares
 
     def sum(self, function: Callable[..., Any], *arguments: Any, columns: HostArray | None) -> Any:
@@ -209,7 +216,63 @@ class ClusterParts:
         with _trouble_named(self.client):
             task = self.client.submit(_Task, function, arguments, pure=False)
             shares = self._shares()
-        return add_up(_run(self.client, _sum_parts, [(task, share) for share in shares]))
+            tasks = [
+                self._submit(worker, _sum_parts, task, [self.parts[i] for i in share])
+                for worker, share in shares
+            ]
+            return add_up(self.client.gather(tasks))
+
+    def _submit(self, worker: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Run a function where the rows are, or wherever they are made again when that worker is gone."""
+        where = {"workers": [worker], "allow_other_workers": True} if worker else {}
+        return self.client.submit(function, *arguments, pure=False, **where)
+
+    def sum_pairs(self, function: Callable[..., Any], *arguments: Any, columns: HostArray) -> Any:
+        """Add up over pairs of parts: some columns of as many parts as may be kept go to every worker."""
+        groups = self._groups(columns)
+        found: list[Any] = []
+        with _trouble_named(self.client):
+            task = self.client.submit(_Task, function, arguments, pure=False)
+            shares = self._shares()
+            workers = {worker for worker, _ in shares}
+            for group in groups:
+                sent = self._send(group, columns, workers, keep=len(groups) == 1)
+                tasks = [
+                    self._submit(
+                        worker, _sum_pairs_of, task, sent[worker], share, [self.parts[i] for i in share]
+                    )
+                    for worker, share in shares
+                ]
+                found += self.client.gather(tasks)
+        return add_up(found)
+
+    def _groups(self, columns: HostArray) -> list[list[int]]:
+        """Cut the parts into such as may be held at a time, at least one."""
+        most = self.means.kept_bytes() // (8 * columns.size)
+        groups: list[list[int]] = []
+        size = 0
+        for number, n_rows in enumerate(self.sizes):
+            if not groups or size + n_rows > most:
+                groups.append([])
+                size = 0
+            groups[-1].append(number)
+            size += int(n_rows)
+        return groups
+
+    def _send(self, group: list[int], columns: HostArray, workers: set[str], *, keep: bool) -> dict[str, Any]:
+        """Bring some columns of some parts together, and to each worker.
+
+        All parts of the same columns, or of some of them, are not sent again.
+        """
+        known = self._sent
+        if keep and known is not None and np.isin(columns, known[0]).all() and workers <= set(known[1]):
+            return known[1]
+        narrow = [self.client.submit(_narrow, self.parts[i], columns, pure=False) for i in group]
+        together = self.client.submit(_numbered, group, narrow, pure=False)
+        # What a worker has only borrowed from another would be taken from it between two visits.
+        sent = {worker: self._submit(worker, _keep, together) for worker in sorted(workers)}
+        self._sent = (columns, sent) if keep else None
+        return sent
 
 
 def _cluster_table(client: Any, chunks: Sequence[Any], names: list[str] | None, means: Means) -> ClusterTable:
@@ -290,6 +353,35 @@ def _take(block: HostArray, rows: HostArray) -> HostArray:
 def _part(block: HostArray, mean: HostArray, scale: HostArray, target: Any, fold_of_row: HostArray) -> Part:
     # Of rows that stay on a worker no standardised copy is to be made.
     return Part(Table(block, mean, scale, Means(memory_limit=0)), target, fold_of_row)
+
+
+def _narrow(part: Part, columns: HostArray) -> Part:
+    table = part.table
+    return part._replace(table=replace(table, x=table.x[:, columns], held=columns))
+
+
+def _numbered(numbers: list[int], parts: list[Part]) -> dict[int, Part]:
+    return dict(zip(numbers, parts, strict=True))
+
+
+def _keep(parts: dict[int, Part]) -> dict[int, Part]:
+    return parts
+
+
+def _sum_pairs_of(task: _Task, sent: dict[int, Part], numbers: list[int], parts: list[Part]) -> Any:
+    """Add up over pairs of a part that was sent and one that is here, those that are this worker's to do."""
+
+    def terms() -> Iterator[Any]:
+        for j, here in zip(numbers, parts, strict=True):
+            for i, one in sent.items():
+                if i == j:
+                    yield task.function(here, here, *task.arguments)
+                # Of two parts, one does the pair: like the colours of a chessboard, so that all do as many.
+                elif (i < j) == ((i + j) % 2 == 0):
+                    yield task.function(one, here, *task.arguments)
+
+    with steady_blas():
+        return add_up(terms())
 
 
 def _sum_parts(task: _Task, parts: list[Part]) -> Any:

@@ -91,7 +91,7 @@ def check_visits_rows(selector: Any, X: Any, visits: bool) -> None:
         what = f"the path {str(X)!r}" if isinstance(X, (str, PathLike)) else f"a {type(X).__name__}"
         raise ValueError(
             f"X is {what}, but {type(selector).__name__} needs all rows in memory: pass a table of numbers, "
-            "for instance a sample drawn by l1lsmi.sources.read_sample, or use L1LSMI."
+            "for instance a sample drawn by l1lsmi.sources.read_sample, or use L1LSMI or L1HSIC."
         )
 
 
