@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from l1lsmi import L1HSIC, FeatureSelector
+from l1lsmi.arrays import steady_blas
 from l1lsmi.measures import HSIC
 from l1lsmi.numerics import hsic, pair_terms
 from l1lsmi.numerics.model import Model
@@ -28,8 +29,8 @@ TIGHT = 8_000
 
 @pytest.fixture(scope="module", autouse=True)
 def small_sample():
-    """Medians of few rows, so that few rows are more than these."""
-    with pytest.MonkeyPatch.context() as patch:
+    """Medians of few rows, so that few rows are more than these; products on one thread, as in a fit."""
+    with pytest.MonkeyPatch.context() as patch, steady_blas():
         patch.setattr(hsic, "MEDIAN_ROWS", 200)
         yield
 
@@ -203,46 +204,50 @@ def test_rows_are_read_as_often_as_memory_asks():
         visits.clear()
         pairs.value(np.ones(2), np.array([1, 3]), 1.1)
         reads[limit] = len(visits)
-    # 700 rows of 2 columns, 16 bytes each, in half the limit: 250 or 625 rows, in blocks of these.
-    assert reads == {TIGHT: 3, 20_000: 2, 10**7: 0}
+    # 700 rows of 2 columns, 16 bytes each, in half the limit: 250 or 625 rows, in blocks of 100.
+    assert reads == {TIGHT: 4, 20_000: 2, 10**7: 0}
 
 
-def test_few_blocks_are_alive_at_a_time():
-    """Blocks are made as they are asked for; how many are held is what memory allows."""
-    n_blocks, n_rows, alive, most = 20, 150, weakref.WeakSet(), [0]
+def test_x_is_never_in_memory_whole():
+    """Blocks are made as they are asked for, and few are alive at a time."""
+    n_blocks, n_rows, m, alive, most = 24, 200, 500, weakref.WeakSet(), [0]
 
     class Block(np.ndarray):
         __hash__ = object.__hash__
 
     def factory():
         for i in range(n_blocks):
-            block = np.random.default_rng(i).normal(size=(n_rows, 500)).view(Block)
+            block = np.random.default_rng(i).normal(size=(n_rows, m)).view(Block)
             alive.add(block)
             most[0] = max(most[0], len(alive))
             yield block
 
-    y = np.concatenate([b[:, 3] * b[:, 7] > 0 for b in factory()])
-    most[0], size = 0, 8 * n_blocks * n_rows * 500
-    table = open_rows(factory, y, Means(memory_limit=400_000)).table
-    pairs = paired(table, y, "classification", sigma=1.0)
-    columns = np.arange(20)
-    pairs.value(np.ones(20), columns, 5.0)
+    y = np.concatenate([np.asarray(b[:, 3] + b[:, 7] > 0) for b in factory()])
+    most[0] = 0
+    parameters = {"n_restarts": 1, "max_iter": 1, "explore_rows": 150, "random_state": 0}
     tracemalloc.start()
-    found = pairs.value(np.ones(20), columns, 6.0)
+    found = L1HSIC(2, memory_limit=4_000_000, **parameters).fit(factory, y)
+    # All columns at once, too.
+    everywhere = np.arange(m)
+    pairs = paired(open_rows(factory, y, Means(4_000_000)).table, y, "classification", sigma=1.0)
+    slopes = pairs.set_slopes(np.array([3, 8]), Model(2.0), everywhere)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most[0] <= 3
-    assert peak < size / 2
-    X = np.concatenate(list(factory()))
-    expected = paired(Table.of(np.asarray(X)), y, "classification", sigma=1.0)
-    assert found == pytest.approx(expected.value(np.ones(20), columns, 6.0), rel=1e-10)
+    assert peak < 8 * n_blocks * n_rows * m / 2
+    X = np.asarray(np.concatenate(list(factory())))
+    expected = L1HSIC(2, **parameters).fit(X, y)
+    assert np.flatnonzero(found.support_).tolist() == np.flatnonzero(expected.support_).tolist() == [3, 7]
+    assert found.hsic_ == pytest.approx(expected.hsic_, rel=1e-10)
+    whole = paired(Table.of(X), y, "classification", sigma=1.0)
+    assert_alike([slopes], [whole.set_slopes(np.array([3, 8]), Model(2.0), everywhere)])
 
 
 def test_a_memory_limit_is_kept():
-    X = np.random.default_rng(0).normal(size=(3_000, 300))
+    X = np.random.default_rng(0).normal(size=(1_500, 300))
     y = X[:, 3] * X[:, 7]
     peaks = []
-    for limit in (None, 8_000_000):
+    for limit in (None, 4_000_000):
         pairs = paired(Table.of(X, Means(limit)), y, "regression", sigma=1.0)
         columns = np.arange(300)
         pairs.value(np.ones(300), columns, 5.0)
@@ -250,7 +255,7 @@ def test_a_memory_limit_is_kept():
         pairs.set_slopes(columns, Model(5.0), columns)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-    assert peaks[1] < 8_000_000 < peaks[0]
+    assert peaks[1] < 4_000_000 < peaks[0]
 
 
 # -- a cluster ---------------------------------------------------------------------------------------

@@ -364,8 +364,7 @@ class L1HSIC(_L1Selector):
     explore_rows : int or None, default=None
         Of more rows than this the search looks at a sample of so many, each class or range of the target in
         proportion; all rows decide between the best three sets, choose the model and give the scores.
-        None searches on all rows, where every step visits all pairs of them: of 10,000 rows that is a
-        second or so per step, and it grows with the square of the rows. Of more, 5,000 or so will do.
+        None searches on all rows, where every step visits all pairs of them: see the notes.
     memory_limit : int or None, default=None
         Bytes that may be used beside X, what medians take (2,000 rows, and a distance for each pair of
         them) and the targets. Blocks of rows are made so small that they fit; of rows that are not in
@@ -403,6 +402,12 @@ class L1HSIC(_L1Selector):
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.
+
+    Notes
+    -----
+    A step visits all pairs of rows, in blocks: a second or so for 10,000 rows, and a hundred times as long
+    for ten times the rows. Of more rows than that, ``explore_rows=5_000`` or so searches a sample; all pairs
+    are then visited five times at the end. X need not be in memory: see `fit`.
 
     Examples
     --------

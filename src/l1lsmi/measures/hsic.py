@@ -46,7 +46,8 @@ class HSIC(Measure):
     Notes
     -----
     A set of features costs a visit of all pairs of rows. A single feature costs far less: a
-    Gaussian kernel on a line is worked out from a polynomial series, to rounding error.
+    Gaussian kernel on a line is worked out from a polynomial series, to rounding error. All of it are sums
+    over blocks of rows, or over pairs of blocks, which need not be in memory.
 
     Examples
     --------

@@ -119,7 +119,7 @@ class StreamParts:
         """Add up over pairs of blocks: as many as may be kept are held in turn, the others pass by."""
         n_rows, means = self.table.n_rows, self.table.means
         may_hold = max(1, means.kept_bytes() // (8 * columns.size))
-        block_rows = max(FEWEST_ROWS, min(PART_ROWS, may_hold))
+        block_rows = max(FEWEST_ROWS, min(PART_ROWS, may_hold // 8))
         n_held = max(1, may_hold // block_rows)
         total: Any = None
         for first in range(0, -(-n_rows // block_rows), n_held):

@@ -248,7 +248,8 @@ class ClusterParts:
 
     def _groups(self, columns: HostArray) -> list[list[int]]:
         """Cut the parts into such as may be held at a time, at least one."""
-        most = self.means.kept_bytes() // (8 * columns.size)
+        # What goes with the targets is four numbers for each row.
+        most = self.means.kept_bytes() // (8 * (columns.size + 4))
         groups: list[list[int]] = []
         size = 0
         for number, n_rows in enumerate(self.sizes):
