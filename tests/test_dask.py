@@ -68,6 +68,17 @@ def test_without_a_cluster_chunks_come_one_by_one():
     assert_same(selector(explore_rows=400).fit(da.from_array(X, chunks=(300, 6)), y), expected)
 
 
+def test_workers_keep_the_precision(client):
+    X, y = data()
+    chunks = da.from_array(X, chunks=(300, 6))
+    exact, quick = (selector(explore_rows=400, precision=p).fit(chunks, y) for p in ("float64", "float32"))
+    assert np.array_equal(quick.support_, exact.support_)
+    assert quick.cv_score_ == pytest.approx(exact.cv_score_, abs=1e-3)
+    here = selector(explore_rows=400, precision="float32").fit(X, y)
+    assert quick.cv_score_ == pytest.approx(here.cv_score_, rel=1e-6)
+    assert quick.cv_score_ != exact.cv_score_
+
+
 @pytest.mark.parametrize("explore_rows", [400, 10_000, None])
 def test_a_cluster_gives_what_one_process_gives(client, explore_rows):
     X, y = data(600 if explore_rows is None else 2_000)

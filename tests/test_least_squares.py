@@ -92,7 +92,7 @@ def test_slopes_of_absent_features_match_finite_differences(task):
     slopes = draw.set_slopes(present, MODEL, COLUMNS)
 
     def value(squares):
-        sums = draw._sums(np.sqrt(squares), COLUMNS, MODEL.sigma)
+        sums = draw._sums(np.sqrt(squares), COLUMNS, MODEL)
         return -float(held_out_scores(sums, draw.target, [MODEL.regularization]).mean())
 
     # Squared weights cannot be negative: differences to the right, of second order.

@@ -36,12 +36,15 @@ __all__ = [
     "clip_in_place",
     "dense_values",
     "device_of",
+    "empty",
     "exp_in_place",
     "free_device_bytes",
     "gather",
     "gather_each",
+    "in_float64",
     "is_foreign",
     "like",
+    "matching",
     "namespace",
     "positive_definite_inverse",
     "positive_definite_solve",
@@ -98,6 +101,24 @@ def like(values: Any, reference: Array, dtype: Any = None) -> Array:
         return np.asarray(values, dtype=dtype)
     xp = namespace(reference)
     return xp.asarray(values, dtype=dtype, device=array_api_compat.device(reference))
+
+
+def empty(shape: tuple[int, ...], reference: Array, dtype: Any) -> Array:
+    """An array to be filled, in the library and on the device of ``reference``."""
+    if isinstance(reference, np.ndarray):
+        return np.empty(shape, dtype=dtype)
+    return namespace(reference).empty(shape, dtype=dtype, device=array_api_compat.device(reference))
+
+
+def in_float64(x: Array) -> Array:
+    """The same numbers in float64, not copied where they are in float64 already."""
+    xp = namespace(x)
+    return xp.astype(x, xp.float64, copy=False)
+
+
+def matching(x: Array, reference: Array) -> Array:
+    """The same numbers in the precision of ``reference``, not copied where they have it already."""
+    return namespace(x).astype(x, reference.dtype, copy=False)
 
 
 def gather(x: Array, rows: HostArray, columns: HostArray | None) -> Array:

@@ -197,7 +197,7 @@ class DensityRatioProblem(MeasureProblem):
         if table.n_rows > DEVICE_BLOCK_ROWS:
             return 1
         # Columns three times, and rows by centres half a dozen times, are alive in a step.
-        each = 8 * table.n_rows * (3 * table.n_columns + 6 * n_centers)
+        each = table.means.number_bytes * table.n_rows * (3 * table.n_columns + 6 * n_centers)
         return max(1, table.means.kept_bytes(table.x) // each)
 
     def draws_together(self, keys: Sequence[tuple[int, ...]]) -> Any:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from l1lsmi.arrays import Array, HostArray, exp_in_place, like, namespace
+from l1lsmi.arrays import Array, HostArray, exp_in_place, namespace
 from l1lsmi.numerics.model import Climb, Fit, Grid, Judgement, Model
 from l1lsmi.numerics.sampling import stratified_folds
 from l1lsmi.numerics.target import Target, median_positive
@@ -65,10 +65,10 @@ class Basis:
         if self.center_values is None:
             groups = np.arange(self.n_groups)[None, :, None]
             same = block.pick(target.codes, -1)[:, None, :] == groups
-            return like(same.astype(np.float64)[..., None], block.table.x)
+            return block.table.place(same[..., None])
         assert target.values is not None
-        values = like(block.pick(target.values, np.inf), block.table.x)
-        gaps = values[:, None, :, None] - like(self.center_values, values)
+        values = block.table.place(block.pick(target.values, np.inf))
+        gaps = values[:, None, :, None] - block.table.place(self.center_values)
         gaps /= self.target_sigma
         gaps *= gaps
         gaps *= -0.5

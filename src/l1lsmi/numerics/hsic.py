@@ -16,11 +16,20 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import Array, HostArray, like, to_numpy
+from l1lsmi.arrays import Array, HostArray, in_float64, like, to_numpy
 from l1lsmi.numerics import pair_terms
 from l1lsmi.numerics.line import chebyshev_series, median_gap
 from l1lsmi.numerics.model import Climb, Fit, Judgement, Model
-from l1lsmi.numerics.pair_terms import PairBlock, Ranges, above, exponents, strip_value, strips
+from l1lsmi.numerics.pair_terms import (
+    ROUNDING,
+    PairBlock,
+    Ranges,
+    above,
+    exponents,
+    seen_from,
+    strip_value,
+    strips,
+)
 from l1lsmi.numerics.paired_target import PairedTarget, TargetFactor
 from l1lsmi.numerics.target import Target, median_root
 from l1lsmi.rows import FEWEST_ROWS, ArrayParts, Parts, RowsElsewhere, Table
@@ -160,17 +169,25 @@ class PairedRows:
         seen = self._seen
         if seen is None or not np.array_equal(seen[0], columns):
             z = self._take_sample(columns)
-            centre = np.median(to_numpy(z), axis=0)
-            z -= like(centre, z)
+            centre = np.median(to_numpy(in_float64(z)), axis=0)
+            if self.table.means.precision == "float64":
+                z -= like(centre, z)
+            else:
+                z = seen_from(*self._sample_rows(), columns, centre)
             seen = self._seen = (columns.copy(), centre, z)
             if self.table.n_rows <= MEDIAN_ROWS and self._whole is not None:
                 self._whole.hold(columns, z)
         return seen[1], seen[2]
 
     def _take_sample(self, columns: HostArray) -> Array:
+        table, rows = self._sample_rows()
+        return table.take(rows, columns)
+
+    def _sample_rows(self) -> tuple[Table, HostArray]:
+        """A table that has the rows of the sample, and their numbers there."""
         if isinstance(self.table, Table):
-            return self.table.take(some_rows(np.arange(self.table.n_rows)), columns)
-        return self._sample.take(np.arange(self._sample.n_rows), columns)
+            return self.table, some_rows(np.arange(self.table.n_rows))
+        return self._sample, np.arange(self._sample.n_rows)
 
     def _centre(self, columns: HostArray) -> HostArray:
         return self._some_values(columns)[0]
@@ -178,7 +195,7 @@ class PairedRows:
     def median_distance(self, weights: HostArray, columns: HostArray) -> float:
         """Median weighted distance between pairs of rows."""
         if columns.size == 1:
-            return abs(float(weights[0])) * median_gap(to_numpy(self._take_sample(columns))[:, 0])
+            return abs(float(weights[0])) * median_gap(to_numpy(in_float64(self._take_sample(columns)))[:, 0])
         return math.sqrt(2) * median_root(self._half_distances(weights, columns))
 
     def _half_distances(self, weights: HostArray, columns: HostArray) -> HostArray:
@@ -238,7 +255,7 @@ class PairedRows:
         if self.sigma is not None:
             return np.full(others.size, self.sigma)
         within = self._half_distances(np.ones(columns.size), columns)
-        z = to_numpy(self._take_sample(others))
+        z = to_numpy(in_float64(self._take_sample(others)))
         widths = np.empty(others.size)
         for i in range(others.size):
             x = z[:, i]
@@ -246,7 +263,7 @@ class PairedRows:
             gaps *= gaps
             halves = within + 0.5 * sign * gaps
             # What is left of equal points when a column is taken away is a rounding error too.
-            halves[halves <= 1e-12 * (within + gaps)] = 0.0
+            halves[halves <= ROUNDING[self.table.means.precision] * (within + gaps)] = 0.0
             widths[i] = math.sqrt(2) * median_root(halves)
         return widths
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from l1lsmi.arrays import Array, like, namespace, positive_definite_solver
+from l1lsmi.arrays import Array, in_float64, like, matching, namespace, positive_definite_solver
 
 __all__ = [
     "FoldSums",
@@ -110,14 +110,18 @@ _ARRAYS = ("test_factor", "train_factor", "factor", "test_size", "train_size")
 
 
 def fold_sums(kernel: Array, target_kernel: Array) -> FoldSums:
-    """Sum one block of rows: ``kernel`` is (..., F, C, q, b), ``target_kernel`` broadcasts to it."""
+    """Sum one block of rows: ``kernel`` is (..., F, C, q, b), ``target_kernel`` broadcasts to it.
+
+    The sums are in float64, to be added to those of other blocks.
+    """
     xp = namespace(kernel)
+    target_kernel = matching(target_kernel, kernel)
     gram = xp.matmul(xp.matrix_transpose(kernel), kernel)
     if target_kernel.shape[-1] == 1:
         joint = xp.matmul(xp.matrix_transpose(target_kernel), kernel)[..., 0, :]
     else:
         joint = xp.sum(kernel * target_kernel, axis=-2)
-    return FoldSums(gram, joint)
+    return FoldSums(in_float64(gram), in_float64(joint))
 
 
 def _regularized(matrices: Array, regularization: Any) -> Array:
@@ -261,8 +265,9 @@ def held_out_slopes(
 def kernel_slopes(kernel: Array, target_kernel: Array, slopes: RowSlopes) -> Array:
     """Slopes in minus the exponent of each kernel value of a block, (..., F, q, C, b)."""
     xp = namespace(kernel)
-    change = xp.matmul(kernel, slopes.quadratic)
-    linear = slopes.linear[..., None, :]
+    change = xp.matmul(kernel, matching(slopes.quadratic, kernel))
+    linear = matching(slopes.linear, kernel)[..., None, :]
+    target_kernel = matching(target_kernel, kernel)
     if target_kernel.shape[-1] == 1:
         change -= xp.matmul(target_kernel, linear)
     else:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import Array, HostArray, exp_in_place, namespace, to_numpy
+from l1lsmi.arrays import Array, HostArray, exp_in_place, in_float64, namespace, to_numpy
 from l1lsmi.numerics.density_ratio import Basis, DensityRatioDraw
 from l1lsmi.numerics.least_squares import (
     FoldSums,
@@ -31,6 +31,9 @@ __all__ = ["LeastSquaresDraw"]
 REGULARIZATIONS = tuple(float(v) for v in np.logspace(-4, 0, 5))
 #: Below this, rounding errors of the Gram matrix are no longer small beside the regularization.
 LEAST_REGULARIZATION = 1e-11
+#: From here on, products of kernels in float32 are good enough to be solved with. Less regularization
+#: than their rounding errors would fit to these: kernels are then multiplied in float64, block by block.
+ROUGH_REGULARIZATION = 1e-3
 #: Numbers in the sums that are taken in one visit of the rows at most.
 MOST_SUMS = 2_000_000
 #: The climb keeps the regularization in this range: below it, wide kernels turn into
@@ -50,15 +53,20 @@ class LeastSquaresDraw(DensityRatioDraw):
         grams = self.rows.sum(_target_gram)
         self.target = TargetSums.of(grams, self.rows.fold_sizes.tolist())
 
-    def _sums(self, weights: HostArray, columns: HostArray, sigma: float) -> FoldSums:
-        return FoldSums(*self.rows.sum(_kernel_sums, self.basis, weights, columns, sigma, columns=columns))
+    def _sums(self, weights: HostArray, columns: HostArray, model: Model) -> FoldSums:
+        arguments = (self.basis, weights, columns, model.sigma, _is_rough(model.regularization))
+        return FoldSums(*self.rows.sum(_kernel_sums, *arguments, columns=columns))
 
-    def _width_sums(self, weights: HostArray, columns: HostArray, sigmas: Sequence[float]) -> list[FoldSums]:
+    def _width_sums(
+        self, weights: HostArray, columns: HostArray, sigmas: Sequence[float], least: float
+    ) -> list[FoldSums]:
+        """Sums at several widths, for regularizations from ``least`` on."""
         # Rows at hand are visited for each width, whose sums stay in cache; others once for all widths.
         at_a_time = [(sigma,) for sigma in sigmas] if self.rows.at_hand else [tuple(sigmas)]
         found: list[FoldSums] = []
         for some in at_a_time:
-            sums = self.rows.sum(_width_sums, self.basis, weights, columns, some, columns=columns)
+            arguments = (self.basis, weights, columns, some, _is_rough(least))
+            sums = self.rows.sum(_width_sums, *arguments, columns=columns)
             found.extend(FoldSums(*sums[i : i + 2]) for i in range(0, len(sums), 2))
         return found
 
@@ -73,13 +81,14 @@ class LeastSquaresDraw(DensityRatioDraw):
     ) -> list[HostArray]:
         return [
             to_numpy(held_out_scores(sums, self.target, regularizations))
-            for sums in self._width_sums(weights, columns, sigmas)
+            for sums in self._width_sums(weights, columns, sigmas, min(regularizations))
         ]
 
     def _scores_at(
         self, weights: HostArray, columns: HostArray, sigma: float
     ) -> Callable[[Sequence[float]], HostArray]:
-        sums = self._width_sums(weights, columns, [sigma])[0]
+        # The walk may lead to the least of them.
+        sums = self._width_sums(weights, columns, [sigma], LEAST_REGULARIZATION)[0]
         return lambda regularizations: to_numpy(held_out_scores(sums, self.target, regularizations))
 
     def _allows(self, model: Model) -> bool:
@@ -96,7 +105,8 @@ class LeastSquaresDraw(DensityRatioDraw):
         self, weights: HostArray, columns: HostArray, sigmas: Sequence[float], near: float | None
     ) -> list[Judgement]:
         found: list[Judgement] = []
-        for sigma, sums in zip(sigmas, self._width_sums(weights, columns, sigmas), strict=True):
+        of_widths = self._width_sums(weights, columns, sigmas, REGULARIZATIONS[0])
+        for sigma, sums in zip(sigmas, of_widths, strict=True):
             # The best regularization changes slowly with the width.
             start = found[-1].model.regularization if near is None and found else near
             score, regularization = self._best_regularization(sums, start)
@@ -122,7 +132,7 @@ class LeastSquaresDraw(DensityRatioDraw):
 
     def fit(self, weights: HostArray, columns: HostArray, model: Model, cv_score: float | None = None) -> Fit:
         """Fit the density ratio; alpha is (C, b)."""
-        sums = self._sums(weights, columns, model.sigma)
+        sums = self._sums(weights, columns, model)
         if cv_score is None:
             scores = held_out_scores(sums, self.target, [model.regularization])
             cv_score = float(to_numpy(scores).mean())
@@ -133,17 +143,17 @@ class LeastSquaresDraw(DensityRatioDraw):
         self, weights: HostArray, columns: HostArray, model: Model
     ) -> tuple[float, HostArray]:
         """SMI estimate and its gradient in the weights."""
-        sums = self._sums(weights, columns, model.sigma)
+        sums = self._sums(weights, columns, model)
         alpha, smi = fit_all_rows(sums, self.target, model.regularization)
         slopes = smi_slopes(alpha, self.target)
-        in_squares = self._pull_back(weights, columns, model.sigma, slopes, columns)
+        in_squares = self._pull_back(weights, columns, model, slopes, columns)
         return float(smi), self._weight_slopes(weights, model, in_squares)
 
     def climb(self, weights: HostArray, columns: HostArray, model: Model) -> Climb:
         """Evaluate minus the cross-validation score; the regularization moves uphill too."""
-        sums = self._sums(weights, columns, model.sigma)
+        sums = self._sums(weights, columns, model)
         score, slopes, along = held_out_slopes(sums, self.target, model.regularization)
-        in_squares = self._pull_back(weights, columns, model.sigma, slopes, columns)
+        in_squares = self._pull_back(weights, columns, model, slopes, columns)
         gradient = self._weight_slopes(weights, model, in_squares)
         steepest = float(np.abs(weights * gradient).max())
         move = min(max(3.0 * float(along) / steepest, -0.7), 0.7) if steepest > 0 else 0.0
@@ -162,27 +172,28 @@ class LeastSquaresDraw(DensityRatioDraw):
         for start in range(0, others.size, at_a_time):
             some = others[start : start + at_a_time]
             needed = np.union1d(columns, some)
-            found = self.rows.sum(
-                _moved_sums, self.basis, columns, some, sign, model.sigma**-2, columns=needed
-            )
+            rough = _is_rough(model.regularization)
+            arguments = (self.basis, columns, some, sign, model.sigma**-2, rough)
+            found = self.rows.sum(_moved_sums, *arguments, columns=needed)
             for i in range(0, len(found), 2):
                 sums = FoldSums(found[i], found[i + 1])
                 values.append(float(fit_all_rows(sums, self.target, model.regularization)[1]))
         return np.array(values)
 
     def _pull_back(
-        self, weights: HostArray, columns: HostArray, sigma: float, slopes: RowSlopes, candidates: HostArray
+        self, weights: HostArray, columns: HostArray, model: Model, slopes: RowSlopes, candidates: HostArray
     ) -> HostArray:
-        arguments = (self.basis, weights, columns, sigma, slopes, candidates)
+        rough = _is_rough(model.regularization)
+        arguments = (self.basis, weights, columns, model.sigma, slopes, candidates, rough)
         needed = columns if candidates is columns else np.union1d(columns, candidates)
         return to_numpy(self.rows.sum(_slopes_in_squares, *arguments, columns=needed))
 
     def set_slopes(self, columns: HostArray, model: Model, candidates: HostArray) -> HostArray:
         """Slopes of minus the cross-validation score in the squared weights of ``candidates``."""
         weights = np.ones(columns.size)
-        sums = self._sums(weights, columns, model.sigma)
+        sums = self._sums(weights, columns, model)
         _, slopes, _ = held_out_slopes(sums, self.target, model.regularization)
-        return self._pull_back(weights, columns, model.sigma, slopes, candidates) / model.sigma**2
+        return self._pull_back(weights, columns, model, slopes, candidates) / model.sigma**2
 
 
 def start_regularizations() -> list[float]:
@@ -190,7 +201,12 @@ def start_regularizations() -> list[float]:
     return [r for r in REGULARIZATIONS if r >= CLIMB_REGULARIZATIONS[0]]
 
 
+def _is_rough(regularization: float) -> bool:
+    return regularization >= ROUGH_REGULARIZATION
+
+
 # -- what a block of rows contributes ----------------------------------------------------------
+# Kernels are multiplied as they are where the regularization is rough, else in float64.
 
 
 def _target_gram(block: FoldedBlock) -> Array:
@@ -198,24 +214,32 @@ def _target_gram(block: FoldedBlock) -> Array:
     kernels = block.attached["target_kernels"]
     xp = namespace(kernels)
     if kernels.shape[-1] == 1:
-        return xp.sum(kernels, axis=2, keepdims=True)
+        return xp.sum(kernels, axis=2, keepdims=True, dtype=xp.float64)
+    kernels = in_float64(kernels)  # once for all steps
     return xp.matmul(xp.matrix_transpose(kernels), kernels)
 
 
 def _kernel_sums(
-    block: FoldedBlock, basis: Basis, weights: HostArray, columns: HostArray, sigma: float
+    block: FoldedBlock, basis: Basis, weights: HostArray, columns: HostArray, sigma: float, rough: bool
 ) -> FoldSums:
-    return fold_sums(basis.kernels(block, weights, columns, sigma), block.attached["target_kernels"])
+    kernels = basis.kernels(block, weights, columns, sigma)
+    return fold_sums(kernels if rough else in_float64(kernels), block.attached["target_kernels"])
 
 
 def _width_sums(
-    block: FoldedBlock, basis: Basis, weights: HostArray, columns: HostArray, sigmas: tuple[float, ...]
+    block: FoldedBlock,
+    basis: Basis,
+    weights: HostArray,
+    columns: HostArray,
+    sigmas: tuple[float, ...],
+    rough: bool,
 ) -> tuple[Array, ...]:
     """Sums at several widths, one after the other: distances are worked out once."""
     exponents = block.exponents(weights**2, columns)
     found: list[Array] = []
     for sigma in sigmas:
         kernels = basis.kernels_at(exponents, sigma, block.n_folds)
+        kernels = kernels if rough else in_float64(kernels)
         found.extend(fold_sums(kernels, block.attached["target_kernels"]))
     return tuple(found)
 
@@ -228,22 +252,32 @@ def _slopes_in_squares(
     sigma: float,
     slopes: RowSlopes,
     candidates: HostArray,
+    rough: bool,
 ) -> Array:
     """Slopes of the objective in the squared weights over sigma squared."""
     kernels = basis.kernels(block, weights, columns, sigma)
+    kernels = kernels if rough else in_float64(kernels)
     change = kernel_slopes(kernels, block.attached["target_kernels"], slopes)
     return block.pull_back(namespace(change).reshape(change, (-1, block.centers.size)), candidates)
 
 
 def _moved_sums(
-    block: FoldedBlock, basis: Basis, columns: HostArray, others: HostArray, sign: float, scale: float
+    block: FoldedBlock,
+    basis: Basis,
+    columns: HostArray,
+    others: HostArray,
+    sign: float,
+    scale: float,
+    rough: bool,
 ) -> tuple[Array, ...]:
     """Sums for the sets one column away, one after the other."""
     target_kernels = _foldless_target_kernels(block)
     found: list[Array] = []
     for exponents in block.moved_exponents(columns, others, sign, scale):
+        kernels = exp_in_place(exponents)
+        kernels = kernels if rough else in_float64(kernels)
         # No folds are needed for the value: all rows go into one product per group.
-        found.extend(fold_sums(basis.grouped(exp_in_place(exponents), 1), target_kernels))
+        found.extend(fold_sums(basis.grouped(kernels, 1), target_kernels))
     return tuple(found)
 
 

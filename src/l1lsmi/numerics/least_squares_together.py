@@ -14,7 +14,9 @@ from l1lsmi.arrays import (
     clip_in_place,
     exp_in_place,
     gather_each,
+    in_float64,
     like,
+    matching,
     namespace,
     to_numpy,
 )
@@ -73,10 +75,10 @@ class LeastSquaresTogether:
 
     def _standardized(self, rows: HostArray, columns: HostArray) -> Array:
         x, mean, scale = self.table.x, self.table.mean, self.table.scale
-        z = namespace(x).astype(gather_each(x, rows, columns), namespace(x).float64, copy=False)
+        z = in_float64(gather_each(x, rows, columns))
         z -= like(mean[columns], x)[:, None, :]
         z /= like(np.where(scale > 0, scale, 1.0)[columns], x)[:, None, :]
-        return z
+        return namespace(z).astype(z, self.table.dtype, copy=False)
 
     # -- where climbs begin ----------------------------------------------------------------
 
@@ -168,8 +170,10 @@ class _Some:
         """Half the weighted squared distances between centres, (r, b, b)."""
         v = like(squares, self._centers)[:, None, :]
         xp = namespace(v)
-        half = 0.5 * xp.sum(self._center_squares * v, axis=2)
-        inner = (self._centers * v) @ xp.matrix_transpose(self._centers)
+        # There are few of them: in float64 equal points are told from near ones.
+        centers = in_float64(self._centers)
+        half = 0.5 * xp.sum(centers * centers * v, axis=2)
+        inner = (centers * v) @ xp.matrix_transpose(centers)
         distances = half[:, :, None] + half[:, None, :] - inner
         # Equal points come out at rounding errors instead of 0, which would pass for distances.
         small = 1e-12 * (half[:, :, None] + half[:, None, :])
@@ -178,6 +182,7 @@ class _Some:
     def kernels(self, v: Array) -> Array:
         """Kernels for squared weights over squared widths, (r, F, C, q, b)."""
         xp = namespace(v)
+        v = matching(v, self._centers)
         weighted = self._centers * v[:, None, :]
         exponents = self._values @ xp.matrix_transpose(weighted)
         row_term = ((self._values * self._values) @ v[:, :, None])[:, :, 0]
@@ -212,11 +217,12 @@ class _Some:
     def _pull_back(self, slope: Array) -> Array:
         """Slopes in minus the exponents, carried back to the squared weights, (r, w)."""
         xp = namespace(slope)
+        slope = matching(slope, self._values)
         of_rows, of_centers = xp.sum(slope, axis=2), xp.sum(slope, axis=1)
         cross = xp.matrix_transpose(slope) @ self._values
         total = (of_rows[:, None, :] @ (self._values * self._values))[:, 0, :]
         total += (of_centers[:, None, :] @ self._center_squares)[:, 0, :]
-        return 0.5 * total - xp.sum(cross * self._centers, axis=1)
+        return in_float64(0.5 * total - xp.sum(cross * self._centers, axis=1))
 
 
 def _stepped(weights: Array, gradient: Array, length: float) -> Array:

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import Array, HostArray, exp_in_place, like, namespace, to_numpy
+from l1lsmi.arrays import Array, HostArray, exp_in_place, in_float64, like, namespace, to_numpy
 from l1lsmi.numerics.left_out_fits import (
     REGULARIZATIONS,
     FitSums,
@@ -145,7 +145,8 @@ class LeaveOneOut:
         Number of kernel centres, spread over the target's values.
     rng : numpy.random.Generator
     most_rows : int or None
-        So many rows at most, spread over the target's values; None is all.
+        So many rows at most, spread over the target's values, all in float64; None is all, in the
+        precision of the table.
     known_rows : numpy.ndarray of int or None
         Rows that centres and the few rows are taken from; None is all.
     """
@@ -169,7 +170,10 @@ class LeaveOneOut:
         elif most_rows is not None and not isinstance(table, Table):
             some = table.rows_of(np.arange(table.n_rows))
         self.n_rows = some.n_rows
-        centers = centers_of(table, known[spread_centers(order, n_basis, rng)])
+        # Slopes, which only few rows are asked for, lose more digits than scores.
+        exact = most_rows is not None
+        centers = centers_of(table, known[spread_centers(order, n_basis, rng)], exact)
+        some = some.exact if exact and isinstance(some, Table) else some
         self.functions = TargetFunctions.of(target, rng)
         layout = Layout(1, centers, {"functions": self.functions.attach})
         one_fold = np.zeros(some.n_rows, dtype=np.intp)
@@ -234,7 +238,7 @@ class LeaveOneOut:
 
     def _score(self, exponents: Sequence[Array], scale: float, regularization: float) -> float:
         """Score of given exponents, block by block and last among the centres, at one regularization."""
-        kernels = [exp_in_place(e * scale) for e in exponents]
+        kernels = [in_float64(exp_in_place(e * scale)) for e in exponents]
         functions = [block.attached["functions"] for block in self.rows.blocks]
         gram, joint = add_up(map(kernel_sums, kernels[:-1], functions))
         sums = FitSums(gram, joint, kernels[-1])
@@ -324,11 +328,17 @@ def exchanges(
 
 
 # -- what a block of rows contributes ----------------------------------------------------------
+# Distances are in the precision of the table. What is made of kernels is in float64, block by block: a fit
+# with little regularization tells rounding errors of float32 products from nothing else.
+
+
+def _kernel(block: FoldedBlock, weights: HostArray, columns: HostArray) -> Array:
+    return in_float64(block.kernels(weights**2, columns))
 
 
 def _sums_of(block: FoldedBlock, weights: HostArray, columns: HostArray) -> tuple[Array, Array]:
     """Sums at one width, which is in the weights."""
-    return kernel_sums(block.kernels(weights**2, columns), block.attached["functions"])
+    return kernel_sums(_kernel(block, weights, columns), block.attached["functions"])
 
 
 def _sums_at(
@@ -338,7 +348,8 @@ def _sums_at(
     exponents = block.exponents(weights**2, columns)
     found: list[Array] = []
     for scale in scales:
-        found.extend(kernel_sums(exp_in_place(exponents * scale), block.attached["functions"]))
+        kernel = in_float64(exp_in_place(exponents * scale))
+        found.extend(kernel_sums(kernel, block.attached["functions"]))
     return tuple(found)
 
 
@@ -348,7 +359,7 @@ def _losses_at(
     """Squared errors of the rows left out, for every width and regularization."""
     exponents, functions = block.exponents(weights**2, columns), block.attached["functions"]
     return tuple(
-        all_losses(exp_in_place(exponents * scale), functions, fit)
+        all_losses(in_float64(exp_in_place(exponents * scale)), functions, fit)
         for scale, fit in zip(scales, fits, strict=True)
     )
 
@@ -357,13 +368,13 @@ def _adjoint(
     block: FoldedBlock, weights: HostArray, columns: HostArray, inverse: Array, coefficients: Array
 ) -> tuple[Array, Array]:
     """G and Q."""
-    kernel = block.kernels(weights**2, columns)
+    kernel = _kernel(block, weights, columns)
     return adjoint_sums(left_out(kernel, block.attached["functions"], inverse, coefficients))
 
 
 def _slopes_in_squares(
     block: FoldedBlock, weights: HostArray, columns: HostArray, parts: SlopeParts, candidates: HostArray
 ) -> Array:
-    kernel = block.kernels(weights**2, columns)
+    kernel = _kernel(block, weights, columns)
     rows = left_out(kernel, block.attached["functions"], parts.inverse, parts.coefficients)
     return block.pull_back(row_slopes(kernel, rows, parts), candidates)

@@ -12,7 +12,9 @@ from l1lsmi.arrays import (
     clip_in_place,
     exp_in_place,
     gather_each,
+    in_float64,
     like,
+    matching,
     namespace,
     to_numpy,
 )
@@ -48,7 +50,7 @@ class LeaveOneOutTogether:
     Parameters
     ----------
     table : Table
-        What the rows of the judge are of.
+        What the rows of the judge are of; slopes in the weights of columns are in its precision.
     judge : LeaveOneOut
     """
 
@@ -64,17 +66,17 @@ class LeaveOneOutTogether:
 
     def _points(self, table: Table, rows: HostArray, columns: HostArray) -> Array:
         """Standardised values, (sets, rows, columns of a set)."""
-        xp = namespace(table.x)
-        z = xp.astype(gather_each(table.x, np.tile(rows, (len(columns), 1)), columns), xp.float64, copy=False)
+        z = in_float64(gather_each(table.x, np.tile(rows, (len(columns), 1)), columns))
         z -= like(table.mean[columns], z)[:, None, :]
         z /= like(np.where(table.scale > 0, table.scale, 1.0)[columns], z)[:, None, :]
-        return z
+        return namespace(z).astype(z, table.dtype, copy=False)
 
     def _exponents(self, columns: HostArray) -> tuple[Array, Array]:
-        """Minus half the squared distances of rows to centres, and among the centres."""
+        """Minus half the squared distances of rows to centres, and in float64 those among the centres."""
         rows = self._points(self._block.table, self._rows, columns)
         centers = self._points(self._center_table, self._centers, columns)
         of_rows = _distances(rows, centers) - self._block.offsets()[None, :, None]
+        centers = in_float64(centers)
         return of_rows, _distances(centers, centers)
 
     # -- judgements ------------------------------------------------------------------------
@@ -114,7 +116,7 @@ class LeaveOneOutTogether:
         xp = namespace(exponents)
         index = like(np.array(places), exponents)
         scale = like(np.array(sigmas) ** -2.0, exponents)[:, None, None]
-        kernels = exp_in_place(xp.take(exponents, index, axis=0) * scale)
+        kernels = in_float64(exp_in_place(xp.take(exponents, index, axis=0) * matching(scale, exponents)))
         gram, joint = kernel_sums(kernels, self._functions)
         sums = FitSums(gram, joint, exp_in_place(xp.take(among, index, axis=0) * scale))
         losses = to_numpy(whitened_losses(kernels, self._functions, sums)) / self.n_rows
@@ -163,7 +165,7 @@ class LeaveOneOutTogether:
     def _fit_sums(self, columns: HostArray, models: Sequence[Model]) -> tuple[Array, FitSums, Array]:
         exponents, among = self._exponents(columns)
         scale = like(np.array([model.sigma**-2 for model in models]), exponents)[:, None, None]
-        kernels = exp_in_place(exponents * scale)
+        kernels = in_float64(exp_in_place(exponents * matching(scale, exponents)))
         gram, joint = kernel_sums(kernels, self._functions)
         regularization = like(np.array([model.regularization for model in models]), exponents)
         return kernels, FitSums(gram, joint, exp_in_place(among * scale)), regularization[:, None, None]
@@ -184,11 +186,16 @@ class LeaveOneOutTogether:
         found = []
         for start in range(0, candidates.size, per_piece):
             some = candidates[start : start + per_piece]
-            x = _values(self._block.table, self._rows, some)
-            c = _values(self._center_table, self._centers, some)
-            found.append(_pulled(of_rows, x, c) + _pulled(of_centers, c, c))
+            x = self._values(self._block.table, self._rows, some)
+            c = self._values(self._center_table, self._centers, some)
+            found.append(_pulled(matching(of_rows, x), x, c) + _pulled(matching(of_centers, c), c, c))
         total = to_numpy(found[0] if len(found) == 1 else xp.concat(found, axis=1))
         return np.asarray(total / (self.n_rows * np.array([model.sigma**2 for model in models])[:, None]))
+
+    def _values(self, table: Table, rows: HostArray, columns: HostArray) -> Array:
+        z = in_float64(gather_each(table.x, rows[None, :], columns[None, :])[0, ...])
+        z = standardize(z, table.mean[columns], table.scale[columns])
+        return namespace(z).astype(z, self.table.dtype, copy=False)
 
 
 def _distances(points: Array, centers: Array) -> Array:
@@ -219,16 +226,9 @@ def _median_distances(among: Array) -> list[float]:
     ]
 
 
-def _values(table: Table, rows: HostArray, columns: HostArray) -> Array:
-    xp = namespace(table.x)
-    picked = gather_each(table.x, rows[None, :], columns[None, :])[0, ...]
-    z = xp.astype(picked, xp.float64, copy=False)
-    return standardize(z, table.mean[columns], table.scale[columns])
-
-
 def _pulled(slopes: Array, points: Array, centers: Array) -> Array:
     """Half the sum of slope times squared gap for each column, (sets, columns)."""
     xp = namespace(slopes)
     squares = xp.sum(slopes, axis=2) @ (points * points) + xp.sum(slopes, axis=1) @ (centers * centers)
     cross = xp.matrix_transpose(slopes) @ points
-    return 0.5 * squares - xp.sum(cross * centers, axis=1)
+    return in_float64(0.5 * squares - xp.sum(cross * centers, axis=1))

@@ -31,6 +31,9 @@ class LikelihoodDraw(DensityRatioDraw):
     """Fits by likelihood: about a dozen Newton steps for an estimate, as many for all folds."""
 
     def __init__(self, table: Table, target: Target, **draw: Any) -> None:
+        # The interior-point method ends where the conditions for an optimum hold to more digits than
+        # float32 has.
+        table = table.exact
         super().__init__(table, target, **draw)
         xp = namespace(table.x)
         n_folds = self.rows.fold_sizes.size

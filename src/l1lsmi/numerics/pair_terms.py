@@ -8,17 +8,27 @@ different pairs of blocks are added up wherever the blocks are.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from l1lsmi.arrays import Array, HostArray, clip_in_place, exp_in_place, like, namespace, to_numpy
+from l1lsmi.arrays import (
+    Array,
+    HostArray,
+    clip_in_place,
+    exp_in_place,
+    in_float64,
+    like,
+    namespace,
+    to_numpy,
+)
 from l1lsmi.numerics.line import chebyshev_values, to_interval
 from l1lsmi.numerics.paired_target import PairedTarget, TargetFactor
 from l1lsmi.rows import Part, Table, add_up
 
 __all__ = [
+    "ROUNDING",
     "PairBlock",
     "Ranges",
     "Strip",
@@ -29,6 +39,7 @@ __all__ = [
     "moments",
     "neighbours",
     "ranges",
+    "seen_from",
     "slopes",
     "strip_value",
     "strips",
@@ -37,6 +48,8 @@ __all__ = [
 
 #: Pairs in a strip: few enough to stay in cache.
 STRIP_PAIRS = 100_000
+#: Of two points, the part of their squared lengths up to which a squared distance is a rounding error.
+ROUNDING = {"float64": 1e-12, "float32": 4e-6}
 
 
 class Strip(NamedTuple):
@@ -100,8 +113,7 @@ class PairBlock:
         """Standardised columns seen from a centre; those asked for last are kept."""
         held = self._held  # threads may share a block
         if held is None or not np.array_equal(held[0], columns):
-            z = self.take(columns)
-            z -= like(centre, z)
+            z = seen_from(self.table, np.arange(self.n_rows), columns, centre)
             held = self._held = (columns.copy(), z)
         return held[1]
 
@@ -116,23 +128,36 @@ class PairBlock:
         found = self.target.centred(other.target, strip.rows, strip.others)
         # Within a block, a strip has both halves of the square on the diagonal.
         found[:, strip.stop - strip.start if other is self else 0 :] *= 2
-        centred = like(found, self.table.x)
+        centred = self.table.place(found)
         if other is self and self.keep:
             self._kept[strip] = centred
         return centred
 
 
+def seen_from(table: Table, rows: HostArray, columns: HostArray, centre: HostArray) -> Array:
+    """Standardised columns of some rows less a centre: far rows must not cost the near ones their digits."""
+    if table.means.precision == "float64":
+        z = table.take(rows, columns)
+        z -= like(centre, z)
+        return z
+    # Digits are given up last.
+    mean = table.mean.copy()
+    mean[columns] += centre * table.scale[columns]
+    return replace(table, mean=mean).take(rows, columns)
+
+
 def exponents(z: Array, others: Array, squares: HostArray, cut: Iterator[Strip]) -> Iterator[Array]:
     """Minus half the weighted squared distances of the pairs of each strip."""
     xp = namespace(z)
-    v = like(squares, z)
+    v = like(squares, z, dtype=z.dtype)
+    rounding = ROUNDING["float32" if z.dtype == xp.float32 else "float64"]
     halves = 0.5 * ((z * z) @ v)
     other_halves = halves if others is z else 0.5 * ((others * others) @ v)
     for strip in cut:
         products = (z[strip.rows, :] * v) @ xp.matrix_transpose(others[strip.others, :])
         norms = halves[strip.rows, None] + other_halves[None, strip.others]
         products -= norms
-        norms *= -1e-12
+        norms *= -rounding
         # Equal points come out at rounding errors instead of 0, which would pass for distances.
         yield xp.where(products > norms, xp.zeros_like(products), products)
 
@@ -151,8 +176,12 @@ def _weighed(one: PairBlock, other: PairBlock, strip: Strip, pairs: Array) -> Ar
 
 def strip_value(one: PairBlock, other: PairBlock, strip: Strip, pairs: Array) -> float:
     """What the pairs of a strip add to the criterion, from the exponents of their kernels."""
-    kernel = _weighed(one, other, strip, pairs)
-    return float(namespace(kernel).sum(kernel))
+    return _sum(_weighed(one, other, strip, pairs))
+
+
+def _sum(values: Array) -> float:
+    xp = namespace(values)
+    return float(xp.sum(values, dtype=xp.float64))
 
 
 # -- terms of pairs --------------------------------------------------------------------------------
@@ -197,19 +226,20 @@ def slopes(
     wanted, wanted_others = (z, others) if alike else _both(one, other, candidates, None)
     xp = namespace(z)
     row_sums, column_sums = xp.zeros_like(z[:, 0]), xp.zeros_like(others[:, 0])
-    total, cross = 0.0, xp.zeros_like(wanted[0, :])
+    total, cross = 0.0, in_float64(xp.zeros_like(wanted[0, :]))
     found = exponents(z, others, squares, one.strips(other))
     for strip, pairs in zip(one.strips(other), found, strict=True):
         kernel = _weighed(one, other, strip, pairs)
-        total += float(xp.sum(kernel))
+        total += _sum(kernel)
         row_sums[strip.rows] += xp.sum(kernel, axis=1)
         column_sums[strip.others] += xp.sum(kernel, axis=0)
-        cross += xp.sum(wanted[strip.rows, :] * (kernel @ wanted_others[strip.others, :]), axis=0)
+        products = wanted[strip.rows, :] * (kernel @ wanted_others[strip.others, :])
+        cross += xp.sum(products, axis=0, dtype=xp.float64)
     if other is one:
         gaps = (row_sums + column_sums) @ (wanted * wanted)
     else:
         gaps = row_sums @ (wanted * wanted) + column_sums @ (wanted_others * wanted_others)
-    return total, to_numpy(0.5 * gaps - cross)
+    return total, to_numpy(0.5 * in_float64(gaps) - cross)
 
 
 def neighbours(
@@ -279,7 +309,7 @@ class Ranges:
 
 def ranges(block: PairBlock, columns: HostArray) -> Ranges:
     """Ranges of standardised columns."""
-    z = to_numpy(block.take(columns))
+    z = to_numpy(in_float64(block.take(columns)))
     return Ranges(z.min(axis=0), z.max(axis=0))
 
 
@@ -290,7 +320,7 @@ def moments(
 
     Column j has polynomials of degrees 0 to ``sizes[j] - 1`` on its range.
     """
-    z = to_numpy(block.take(columns))
+    z = to_numpy(in_float64(block.take(columns)))
     target = factor.of(block.target.target) - factor.means
     parts = []
     for j, size in enumerate(sizes):

@@ -12,11 +12,12 @@ from l1lsmi.rows.folded import DEVICE_BLOCK_ROWS, Centers, FoldedBlock, FoldedRo
 from l1lsmi.rows.parted import FEWEST_ROWS, ArrayParts, Part, PartedRows, Parts, RowsElsewhere, fold_rows
 from l1lsmi.rows.remote import RemoteTable
 from l1lsmi.rows.stream import ColumnSums, StreamTable
-from l1lsmi.rows.table import Means, Table, column_statistics, standardize
+from l1lsmi.rows.table import PRECISIONS, Means, Table, column_statistics, standardize
 
 __all__ = [
     "DEVICE_BLOCK_ROWS",
     "FEWEST_ROWS",
+    "PRECISIONS",
     "ArrayParts",
     "Centers",
     "ColumnSums",

@@ -15,6 +15,7 @@ from l1lsmi.arrays import (
     blas_threads,
     clip_in_place,
     exp_in_place,
+    in_float64,
     is_foreign,
     like,
     namespace,
@@ -30,10 +31,11 @@ __all__ = ["Centers", "FoldedBlock", "FoldedRows", "Layout", "add_up", "centers_
 BLOCK_ROWS = 500
 #: The same for other libraries, where a product costs a launch, however small it is.
 DEVICE_BLOCK_ROWS = 100_000
-#: Standardised columns and their squares are held up to so many bytes where rows are few.
+#: Standardised columns and their squares are held up to so many bytes where rows are few; as many columns
+#: take half of it in float32.
 HELD_BYTES = 2**24
-#: Half a squared distance at which a Gaussian kernel is exactly 0.
-FAR = 1e200
+#: Half a squared distance at which a Gaussian kernel is exactly 0, at any width, and nothing overflows.
+FAR = {"float64": 1e200, "float32": 1e20}
 
 
 class _Piece(NamedTuple):
@@ -50,7 +52,7 @@ class _Piece(NamedTuple):
     def of(cls, z: Array) -> _Piece:
         """Append the two columns and work out the squares."""
         xp = namespace(z)
-        one = like(np.ones((z.shape[0], 1)), z)
+        one = like(np.ones((z.shape[0], 1)), z, dtype=z.dtype)
         return cls(xp.concat([z, one, one], axis=1), z * z)
 
 
@@ -76,7 +78,7 @@ class Centers:
         self.rows = rows
         self.max_columns = max_columns
         # Placeholders are so far from everything that their kernels are exactly 0.
-        self.offsets = like(np.where(rows < 0, FAR, 0.0), table.x)
+        self.offsets = table.place(np.where(rows < 0, FAR[table.means.precision], 0.0))
         self._held: tuple[HostArray, _Piece] | None = None
         self._wide: tuple[HostArray, HostArray] | None = None
         self._right: tuple[HostArray, HostArray, Array] | None = None
@@ -107,7 +109,7 @@ class Centers:
         if known is not None and known[0] is squared_weights and known[1] is columns:
             return known[2]
         center = self.piece(columns)
-        v = like(squared_weights, self.table.x)
+        v = self.table.place(squared_weights)
         xp = namespace(v)
         center_term = -0.5 * (center.squares @ v)
         if first:
@@ -121,24 +123,30 @@ class Centers:
     def half_distances(self, squared_weights: HostArray, columns: HostArray) -> HostArray:
         """Half the weighted squared distances between all pairs of centres, on the host."""
         real = np.flatnonzero(self.rows >= 0)
+        total, norms = self.distances(squared_weights, columns)
+        pairs, sizes = to_numpy(total)[np.ix_(real, real)], to_numpy(norms)[real]
+        # Equal points come out at rounding errors instead of 0, which would pass for distances.
+        pairs[pairs <= 1e-12 * (sizes[:, None] + sizes)] = 0.0
+        return np.asarray(pairs[np.triu_indices(real.size, 1)])
+
+    def distances(self, squared_weights: HostArray, columns: HostArray) -> tuple[Array, Array]:
+        """Half the weighted squared distances between centres, and half their squared lengths, in float64."""
         total: Any = 0.0
         norms: Any = 0.0
         xp = namespace(self.table.x)
         for inside in _pieces(columns.size, self.max_columns):
             center = self.piece(columns[inside])
             v = like(squared_weights[inside], self.table.x)
-            values = center.values[:, :-2]
-            half = 0.5 * (center.squares @ v)
+            values = in_float64(center.values[:, :-2])
+            # Squares that were rounded would make equal points differ.
+            half = 0.5 * ((center.squares if center.squares.dtype == values.dtype else values * values) @ v)
             norms = norms + half
             total = total + half[:, None] + half[None, :] - (values * v) @ xp.matrix_transpose(values)
-        pairs, sizes = to_numpy(total)[np.ix_(real, real)], to_numpy(norms)[real]
-        # Equal points come out at rounding errors instead of 0, which would pass for distances.
-        pairs[pairs <= 1e-12 * (sizes[:, None] + sizes)] = 0.0
-        return np.asarray(pairs[np.triu_indices(real.size, 1)])
+        return total, norms
 
     def block(self) -> FoldedBlock:
         """The centres themselves as a block."""
-        return FoldedBlock(self.table, self.places[None, :], self)
+        return CenterBlock(self.table, self.places[None, :], self)
 
     def forget(self) -> None:
         """Give back the memory of the last columns."""
@@ -149,14 +157,16 @@ class _HasRows(Protocol):
     def rows_of(self, rows: HostArray) -> Table: ...
 
 
-def centers_of(table: Table | _HasRows, rows: HostArray) -> Centers:
-    """Centres at some rows of a table, -1 for none."""
+def centers_of(table: Table | _HasRows, rows: HostArray, exact: bool = False) -> Centers:
+    """Centres at some rows of a table, -1 for none; seen in float64 if ``exact``."""
     rows = rows.ravel()
     places = np.maximum(rows, 0)
     # Standardised columns and their squares are then two of the arrays of rows by centres that are held.
     least = max(rows.size, 50)
     if not isinstance(table, Table):  # the whole is elsewhere
-        return Centers(table.rows_of(places), np.arange(rows.size), rows, least)
+        here = table.rows_of(places)
+        return Centers(here.exact if exact else here, np.arange(rows.size), rows, least)
+    table = table.exact if exact else table
     if is_foreign(table.x):
         # A device has memory for all columns, and loses more by working through them in pieces.
         return Centers(table, places, rows, max(table.n_columns, 1))
@@ -209,8 +219,9 @@ class FoldedBlock:
     def _new_exponents(self, squared_weights: HostArray, columns: HostArray) -> Array:
         points = self._wide_points(columns)
         if points is not None:
-            centers = self._wide_centers(points, columns)
-            work = wide_exponents(points, centers, squared_weights, self._n_threads())
+            centers, v = self._wide_centers(points, columns), squared_weights.astype(points.dtype)
+            work = wide_exponents(points, centers, v, self._n_threads())
+            work = work.astype(self.table.dtype, copy=False)
             if self._has_all_rows:
                 work = work[np.maximum(self.rows.ravel(), 0)]
             work -= self.offsets()[:, None]
@@ -220,7 +231,7 @@ class FoldedBlock:
             for piece, inside in self._pieces(columns):
                 some, v, first = self._part(columns, squared_weights, inside)
                 right = self.centers.right_side(v, some, first)
-                row_term = 0.5 * (piece.squares @ like(v, self.table.x))
+                row_term = 0.5 * (piece.squares @ self.table.place(v))
                 piece.values[:, -1] = row_term + self.offsets() if first else row_term
                 if first:
                     work = product_into(work, piece.values, right)
@@ -251,7 +262,7 @@ class FoldedBlock:
     def _wide_centers(self, points: HostArray, columns: HostArray) -> HostArray:
         if self._has_all_rows and self.centers.table is self.table:
             return points[self.centers.places]
-        return self.centers.wide(columns)
+        return self.centers.wide(columns).astype(points.dtype, copy=False)
 
     def _n_threads(self) -> int:
         """Threads for one wide product, where so many are at work already."""
@@ -268,18 +279,20 @@ class FoldedBlock:
         r"""Carry slopes in minus the exponents back to the squared weights.
 
         For slopes :math:`M_{il}` this is :math:`\frac12\sum_{il} M_{il}(x_{ij}-c_{lj})^2` for each column j,
-        by one matrix product.
+        by one matrix product. What leaves the block, to be added to other sums, is in float64.
         """
         xp = namespace(slope)
         points = self._wide_points(columns)
+        slope = xp.astype(slope, self.table.dtype if points is None else points.dtype, copy=False)
         if points is not None:
             if self._has_all_rows:
                 real = self.rows.ravel() >= 0
-                natural = np.zeros((points.shape[0], slope.shape[1]))
+                natural = np.zeros((points.shape[0], slope.shape[1]), dtype=slope.dtype)
                 # Added, as centres that only fill up a class are all in one place.
                 np.add.at(natural, self.rows.ravel()[real], slope[real])
                 slope = natural
-            return wide_pull_back(points, self._wide_centers(points, columns), slope, self._n_threads())
+            centers = self._wide_centers(points, columns)
+            return in_float64(wide_pull_back(points, centers, slope, self._n_threads()))
         row_sums, turned = xp.sum(slope, axis=1), xp.matrix_transpose(slope)
         totals = []
         for piece, inside in self._pieces(columns):
@@ -288,7 +301,7 @@ class FoldedBlock:
             # The column of ones has summed the slopes of each centre.
             total = row_sums @ piece.squares + cross[:, -1] @ center.squares
             total -= 2 * xp.sum(cross[:, :-1] * center.values[:, :-2], axis=0)
-            totals.append(0.5 * total)
+            totals.append(in_float64(0.5 * total))
         return totals[0] if len(totals) == 1 else xp.concat(totals)
 
     def moved_exponents(
@@ -332,7 +345,8 @@ class FoldedBlock:
     def offsets(self) -> Array:
         """What makes rows that only fill up a fold far from everything."""
         if "offsets" not in self.attached:
-            self.attached["offsets"] = like(np.where(self.rows.ravel() < 0, FAR, 0.0), self.table.x)
+            far = np.where(self.rows.ravel() < 0, FAR[self.table.means.precision], 0.0)
+            self.attached["offsets"] = self.table.place(far)
         return self.attached["offsets"]
 
     def _part(
@@ -357,6 +371,19 @@ class FoldedBlock:
                 yield self._held[1], inside
 
 
+class CenterBlock(FoldedBlock):
+    """The centres as a block: few, and what becomes of their kernels needs all digits.
+
+    Exponents are in float64 whatever the precision of the table.
+    """
+
+    def _new_exponents(self, squared_weights: HostArray, columns: HostArray) -> Array:
+        if self.table.means.precision == "float64":
+            return super()._new_exponents(squared_weights, columns)
+        total, _ = self.centers.distances(squared_weights, columns)
+        return clip_in_place(-total - in_float64(self.centers.offsets), 0.0)
+
+
 @dataclass(frozen=True)
 class Layout:
     """How rows are made into a block: where their folds go, and what is attached to them.
@@ -375,7 +402,8 @@ class Layout:
 
     def bytes_per_row(self, n_columns: int) -> int:
         """What is kept of a row: exponents, the target's side, and columns with their squares."""
-        return 8 * (2 * self.centers.size + 2 * min(n_columns, self.centers.max_columns))
+        numbers = 2 * self.centers.size + 2 * min(n_columns, self.centers.max_columns)
+        return self.centers.table.means.number_bytes * numbers
 
     def blocks(
         self, table: Table, target: Any, fold_of_row: HostArray, block_rows: int

@@ -12,15 +12,26 @@ import numpy as np
 from l1lsmi.arrays import (
     Array,
     HostArray,
+    empty,
     free_device_bytes,
     gather,
+    in_float64,
     is_foreign,
     like,
+    matching,
     namespace,
     to_numpy,
 )
 
-__all__ = ["Means", "Table", "column_statistics", "is_constant", "merged_statistics", "standardize"]
+__all__ = [
+    "PRECISIONS",
+    "Means",
+    "Table",
+    "column_statistics",
+    "is_constant",
+    "merged_statistics",
+    "standardize",
+]
 
 #: Bytes that are kept of the rows unless told otherwise.
 DEFAULT_KEPT = 2**28
@@ -28,6 +39,12 @@ DEFAULT_KEPT = 2**28
 DEVICE_SHARE = 0.3
 #: Bytes that a standardised copy of a wide table may take unless told otherwise.
 DEFAULT_SHARED = 2**29
+#: What rows are worked on in.
+PRECISIONS = ("float64", "float32")
+#: Numbers that are on their way from float64 to float32 at a time.
+ON_THE_WAY = 2**18
+#: The same on a device, where many small steps cost more than memory.
+DEVICE_ON_THE_WAY = 2**25
 
 
 def column_statistics(x: Array) -> tuple[HostArray, HostArray]:
@@ -99,14 +116,22 @@ class Means:
     cluster : object or None
         Where tasks can run: ``in_order(function, problem, items)`` yields the results of
         ``function(problem, item)``. Stays behind when a table travels.
+    precision : {"float64", "float32"}
+        What standardised values, distances and kernels are in; sums over rows are in float64 either way.
     """
 
     memory_limit: int | None = None
     n_jobs: int = 1
     cluster: Any = None
+    precision: str = "float64"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Means, (self.memory_limit, self.n_jobs)
+        return Means, (self.memory_limit, self.n_jobs, None, self.precision)
+
+    @property
+    def number_bytes(self) -> int:
+        """What a number takes."""
+        return int(np.dtype(self.precision).itemsize)
 
     def shared_bytes(self) -> int:
         """What a standardised copy of all rows, which every step shares, may take."""
@@ -135,6 +160,8 @@ class Table:
         What may be spent on working with it.
     held : numpy.ndarray of int or None
         The columns that ``x`` has, in order; None is all.
+    rough : Table or None
+        The table that this one is in float64, whose standardised copy it shares.
     """
 
     x: Array
@@ -142,6 +169,7 @@ class Table:
     scale: HostArray
     means: Means = Means()
     held: HostArray | None = None
+    rough: Table | None = None
 
     @classmethod
     def of(cls, x: Array, means: Means | None = None) -> Table:
@@ -151,11 +179,32 @@ class Table:
 
     def rows_of(self, rows: HostArray) -> Table:
         """Some rows as a table of their own, standardised like the whole."""
-        return replace(self, x=gather(self.x, rows, None))
+        return replace(self, x=gather(self.x, rows, None), rough=None)
 
     def slice_of(self, start: int, stop: int) -> Table:
         """Consecutive rows, not copied."""
-        return replace(self, x=self.x[start:stop, :])
+        return replace(self, x=self.x[start:stop, :], rough=None)
+
+    @cached_property
+    def exact(self) -> Table:
+        """The same table for what cannot do with less than float64."""
+        if self.means.precision == "float64":
+            return self
+        return replace(self, means=replace(self.means, precision="float64"), rough=self)
+
+    def copied_standardized(self) -> Table:
+        """The same table made of a standardised copy in the precision of the work, for another memory."""
+        z = self.take(np.arange(self.n_rows), np.arange(self.n_columns))
+        return replace(self, x=z, mean=np.zeros_like(self.mean), scale=np.where(self.scale > 0, 1.0, 0.0))
+
+    @property
+    def dtype(self) -> Any:
+        """What standardised values are in, in the words of the library."""
+        return getattr(namespace(self.x), self.means.precision)
+
+    def place(self, values: HostArray) -> Array:
+        """Numbers for work with standardised values: in their library, on their device, as precise."""
+        return like(values, self.x, dtype=self.dtype)
 
     @property
     def n_rows(self) -> int:
@@ -173,22 +222,35 @@ class Table:
     @cached_property
     def standardized(self) -> HostArray | None:
         """All rows and columns, standardised once for everybody, of a NumPy array that is not too large."""
+        if self.rough is not None:
+            return self.rough.standardized
         if is_foreign(self.x) or self.held is not None:
             return None
-        if self.n_rows * self.n_columns > self.means.shared_bytes() // 8:
+        if self.n_rows * self.n_columns > self.means.shared_bytes() // self.means.number_bytes:
             return None
-        z = np.array(self.x, dtype=np.float64, order="C")
-        for some in _row_slices(z, 250_000):
-            standardize(z[some], self.mean, self.scale)
-        return z
+        if self.means.precision == "float64":
+            z = np.array(self.x, dtype=np.float64, order="C")
+            for some in _row_slices(z, 250_000):
+                standardize(z[some], self.mean, self.scale)
+            return z
+        return np.asarray(self.take(np.arange(self.n_rows), np.arange(self.n_columns)))
 
     def take(self, rows: HostArray, columns: HostArray) -> Array:
-        """Standardised float64 values of some rows and columns, as a new array."""
-        xp = namespace(self.x)
+        """Standardised values of some rows and columns, as a new array in the precision of the table."""
         places = columns if self.held is None else np.searchsorted(self.held, columns)
         whole = places.size == self.x.shape[1] and np.array_equal(places, np.arange(places.size))
-        z = xp.astype(gather(self.x, rows, None if whole else places), xp.float64, copy=False)
-        return standardize(z, self.mean[columns], self.scale[columns])
+        picked = None if whole else places
+        mean, scale = self.mean[columns], self.scale[columns]
+        if self.means.precision == "float64":
+            return standardize(in_float64(gather(self.x, rows, picked)), mean, scale)
+        # The mean leaves in float64, a few rows at a time: an offset must not cost digits, nor much memory.
+        z = empty((rows.size, places.size), self.x, self.dtype)
+        step = max(1, (DEVICE_ON_THE_WAY if is_foreign(self.x) else ON_THE_WAY) // max(1, places.size))
+        for start in range(0, rows.size, step):
+            stop = min(start + step, rows.size)
+            some = in_float64(gather(self.x, rows[start:stop], picked))
+            z[start:stop, :] = matching(standardize(some, mean, scale), z)
+        return z
 
 
 def merged_statistics(

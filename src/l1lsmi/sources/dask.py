@@ -175,7 +175,7 @@ class ClusterTable(RemoteTable):
         parts = []
         with _trouble_named(self.client):
             for chunk, start, stop in zip(self.chunks, self.starts[:-1], self.starts[1:], strict=True):
-                beside = (target.slice_of(start, stop), fold_of_row[start:stop])
+                beside = (target.slice_of(start, stop), fold_of_row[start:stop], self.means.precision)
                 parts.append(self.client.submit(_part, chunk, self.mean, self.scale, *beside, pure=False))
         return ClusterParts(self.client, parts, np.diff(self.starts), self.means)
 
@@ -351,9 +351,12 @@ def _take(block: HostArray, rows: HostArray) -> HostArray:
     return block[rows]
 
 
-def _part(block: HostArray, mean: HostArray, scale: HostArray, target: Any, fold_of_row: HostArray) -> Part:
+def _part(
+    block: HostArray, mean: HostArray, scale: HostArray, target: Any, fold_of_row: HostArray, precision: str
+) -> Part:
     # Of rows that stay on a worker no standardised copy is to be made.
-    return Part(Table(block, mean, scale, Means(memory_limit=0)), target, fold_of_row)
+    means = Means(memory_limit=0, precision=precision)
+    return Part(Table(block, mean, scale, means), target, fold_of_row)
 
 
 def _narrow(part: Part, columns: HostArray) -> Part:

@@ -79,8 +79,10 @@ def check_device(table: Any, device: str) -> Table:
         raise ValueError(
             f"device={device!r} is given, but X is on a device already ({device_of(table.x)}): leave it out."
         )
+    # In float32 half as much travels and is held there; raw values could lose all their digits.
+    here: Table = table if table.means.precision == "float64" else table.copied_standardized()
     try:
-        return replace(table, x=to_device(table.x, device))
+        return replace(here, x=to_device(here.x, device))
     except ValueError as error:
         raise ValueError(f"device={device!r} {error}: pass another one, or None.") from None
 
