@@ -5,6 +5,7 @@ import pytest
 
 from l1lsmi import L1LSMI
 from l1lsmi.measures import SquaredMutualInformation
+from l1lsmi.numerics import least_squares_together
 from l1lsmi.numerics.leave_one_out import LeaveOneOut
 from l1lsmi.numerics.leave_one_out_together import LeaveOneOutTogether
 from l1lsmi.numerics.model import Model, Stretch
@@ -60,6 +61,15 @@ def test_climbs_begin_where_each_would_alone(task, elsewhere):
         alone = problem.draw(1, i).start_model(weights[i], np.arange(6), narrowness[i])
         assert model.sigma == pytest.approx(alone.sigma, rel=1e-12)
         assert model.regularization == alone.regularization
+
+
+def test_of_equal_weights_the_first_keep_a_trace(elsewhere):
+    # Weights that reached zero have no slope and stay there: ties are common.
+    moved = np.array([[0.5, 0.0, 0.0, 0.0, -0.1], [0.0, 0.0, 0.2, -0.3, 0.0], [0.1, 0.2, 0.3, 0.4, -1.0]])
+    present = elsewhere.asarray(np.ones(moved.shape, dtype=bool))
+    for k in (2, 3, 5):
+        found = least_squares_together._keep_largest(to_library(moved, elsewhere), present, k)
+        assert_close(found, np.stack([_l1_path._keep_largest(row, k) for row in moved]), rtol=1e-15)
 
 
 def judges(task, library, **data):

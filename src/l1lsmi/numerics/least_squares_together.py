@@ -243,9 +243,10 @@ def _keep_largest(moved: Array, present: Array, k: int) -> Array:
     if moved.shape[1] <= k:
         needed = present
     else:
-        # -1e300 stands for minus infinity, which some libraries do not sort.
-        ordered = xp.sort(xp.where(present, moved, nothing - 1e300), axis=1)
-        needed = present & (moved >= ordered[:, -k][:, None])
+        # 1e300 stands for infinity, which some libraries do not sort. Of equal weights, and all that reached
+        # zero are equal, the first are taken: a place among the k is not shared.
+        order = xp.argsort(xp.where(present, -moved, nothing + 1e300), axis=1)
+        needed = present & (xp.argsort(order, axis=1) < k)
     too_few = xp.sum(xp.astype(positive > 0, xp.int64), axis=1, keepdims=True) < k
     trace = 1e-3 * xp.max(positive, axis=1, keepdims=True) + nothing
     return xp.where(too_few & needed & (positive < trace), trace, positive)

@@ -23,6 +23,8 @@ class Jury:
         self.n_judges = n_judges
         self._jurors: dict[int, Any] = {}
         self._judgements: dict[tuple[int, Set], Any] = {}
+        #: Sets that the first judge was asked about, in order: what is judged ahead is not asked for yet.
+        self._asked: dict[Set, None] = {}
 
     def juror(self, i: int = 0) -> Any:
         """Judge ``i``."""
@@ -32,14 +34,19 @@ class Jury:
 
     def judge(self, support: Set, i: int = 0) -> Any:
         """What judge ``i`` says."""
+        if i == 0:
+            self._asked[support] = None
         if (i, support) not in self._judgements:
             self._judgements[i, support] = self.juror(i).judge(np.array(support))
         return self._judgements[i, support]
 
     def best_first(self, size: int) -> list[Set]:
-        """Sets of a size that the first judge has seen, the best first."""
-        seen = {s: found.cv_score for (i, s), found in self._judgements.items() if i == 0 and len(s) == size}
-        return sorted(seen, key=lambda support: seen[support])
+        """Sets of a size that the first judge was asked about, the best first.
+
+        Whatever was judged ahead beside them: the answer must not depend on where the rows are.
+        """
+        asked = [support for support in self._asked if len(support) == size]
+        return sorted(asked, key=lambda support: self._judgements[0, support].cv_score)
 
     def cv_score(self, support: Set) -> float:
         """Mean score over the judges."""
