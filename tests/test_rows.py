@@ -1,3 +1,8 @@
+import pickle
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -251,3 +256,37 @@ def test_a_wide_product_takes_the_threads_that_blas_may_have(monkeypatch):
         second = folded(x).blocks[0].exponents(weights, columns)
     assert taken == [3, 1]
     assert np.array_equal(first, second)
+
+
+def test_threads_share_one_standardised_copy(monkeypatch):
+    from l1lsmi.rows import table as module
+
+    copies = []
+
+    def slowly(values, mean, scale, whole=module.standardize):
+        copies.append(threading.get_ident())
+        time.sleep(0.05)
+        return whole(values, mean, scale)
+
+    monkeypatch.setattr(module, "standardize", slowly)
+    table = Table.of(np.random.default_rng(0).normal(size=(50, 4)))
+    gate = threading.Barrier(8)
+
+    def ask(_):
+        gate.wait()
+        return table.standardized
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(ask, range(8)))
+    assert len(copies) == 1
+    assert all(one is found[0] for one in found)
+
+
+def test_a_standardised_copy_stays_behind_when_a_table_travels():
+    table = Table.of(np.random.default_rng(0).normal(size=(200, 30)))
+    z = table.standardized
+    there = pickle.dumps(table)
+    assert len(there) < 1.5 * table.x.nbytes
+    back = pickle.loads(there)
+    assert np.array_equal(back.standardized, z)
+    assert table.slice_of(0, 10).standardized.shape == (10, 30)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -146,6 +146,25 @@ class Means:
         return DEFAULT_KEPT if free is None else int(DEVICE_SHARE * free)
 
 
+class _Once:
+    """A value that is worked out once, by whichever thread is first; it stays behind when it travels."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._found: tuple[Any] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Once, ()
+
+    def get(self, work_out: Callable[[], Any]) -> Any:
+        """The value; others wait while it is worked out."""
+        if self._found is None:
+            with self._lock:
+                if self._found is None:
+                    self._found = (work_out(),)
+        return self._found[0]
+
+
 @dataclass(frozen=True)
 class Table:
     """A feature matrix that hands out standardised pieces of itself.
@@ -170,6 +189,7 @@ class Table:
     means: Means = Means()
     held: HostArray | None = None
     rough: Table | None = None
+    _standardized: _Once = field(default_factory=_Once, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, x: Array, means: Means | None = None) -> Table:
@@ -219,11 +239,14 @@ class Table:
         """Indices of the columns that are not constant."""
         return np.flatnonzero(self.scale > 0)
 
-    @cached_property
+    @property
     def standardized(self) -> HostArray | None:
         """All rows and columns, standardised once for everybody, of a NumPy array that is not too large."""
         if self.rough is not None:
             return self.rough.standardized
+        return self._standardized.get(self._standardize)
+
+    def _standardize(self) -> HostArray | None:
         if is_foreign(self.x) or self.held is not None:
             return None
         if self.n_rows * self.n_columns > self.means.shared_bytes() // self.means.number_bytes:
