@@ -117,6 +117,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", action="store_true", help="arrays on a GPU too")
     on_device = parser.parse_args().device
+    torch.set_num_threads(1)  # products are small: threads would only wait for each other
     print(describe())
     print(f"torch {torch.__version__}")
     ways = dict(WAYS)

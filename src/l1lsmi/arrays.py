@@ -50,6 +50,7 @@ __all__ = [
     "positive_definite_solve",
     "positive_definite_solver",
     "product_into",
+    "steadily",
     "steady_blas",
     "to_device",
     "to_numpy",
@@ -222,6 +223,12 @@ def blas_threads() -> int:
 def _blas_threads_now() -> int:
     of_libraries = (library["num_threads"] for library in _thread_pools().select(user_api="blas").info())
     return max((number for number in of_libraries if number), default=1)
+
+
+def steadily(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function with matrix products on one thread, in whatever process it came to."""
+    with steady_blas():
+        return function(*arguments)
 
 
 def product_into(out: Array | None, left: Array, right: Array) -> Array:

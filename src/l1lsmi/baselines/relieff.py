@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from l1lsmi.arrays import HostArray, steady_blas
+from l1lsmi.arrays import HostArray, steadily, steady_blas
 from l1lsmi.base import Selector
 from l1lsmi.numerics.neighbours import MixedColumns, row_slices, weigh_nearest
 from l1lsmi.numerics.ranking import learned_from_scores
@@ -138,12 +139,15 @@ class ReliefF(Selector):
 
     def _sum_blocks(self, term: Any, columns: MixedColumns, *arguments: Any) -> Any:
         """Add up the terms of all blocks of rows, in their order whatever ``n_jobs`` is."""
-        blocks = row_slices(columns.n_rows, columns.n_rows)
-        with steady_blas():
-            terms = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
-                delayed(term)(columns, block, *arguments) for block in blocks
-            )
-            return sum(terms)
+        blocks = iter(row_slices(columns.n_rows, columns.n_rows))
+        total: Any = 0
+        # A few at a time, as not every backend of joblib hands results out one by one.
+        at_a_time = 8 * effective_n_jobs(self.n_jobs)
+        with steady_blas(), Parallel(n_jobs=self.n_jobs, prefer="threads") as parallel:
+            while some := list(islice(blocks, at_a_time)):
+                for found in parallel(delayed(steadily)(term, columns, block, *arguments) for block in some):
+                    total = total + found
+        return total
 
 
 def _class_shares(class_sizes: HostArray, miss_weights: str) -> HostArray:

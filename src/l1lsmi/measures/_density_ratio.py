@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from l1lsmi.arrays import Array, HostArray, is_foreign, steady_blas, to_numpy
 from l1lsmi.measures._base import Measure, MeasureProblem
 from l1lsmi.numerics.density_ratio import DensityRatioDraw
-from l1lsmi.numerics.model import Fit, Grid, Model
+from l1lsmi.numerics.model import Fit, Grid, Judgement, Model
 from l1lsmi.numerics.sampling import balanced_centers, draw_spread, uniform_centers
 from l1lsmi.numerics.target import Target
 from l1lsmi.rows import DEVICE_BLOCK_ROWS, Table, standardize
@@ -168,6 +168,10 @@ class DensityRatioProblem(MeasureProblem):
         self._idle: list[DensityRatioDraw] = []
         self._models: dict[tuple[int, ...], Model] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Draws have work space, and can be made again: they stay behind."""
+        return {**vars(self), "_idle": []}
+
     def rng(self, *key: int) -> np.random.Generator:
         """A generator of its own for every key."""
         return np.random.default_rng((self.seed, *key))
@@ -271,7 +275,7 @@ class DensityRatioProblem(MeasureProblem):
         """Choose a model for a set of columns and fit it."""
         weights = np.ones(columns.size)
         with self._common_draw() as draw:
-            judgement = draw.refine_model(weights, columns, draw.choose_model(weights, columns))
+            judgement = _chosen(draw, columns)
             fit = draw.fit(weights, columns, judgement.model, judgement.cv_score)
         self._models[tuple(sorted(columns.tolist()))] = judgement.model
         return draw, (judgement.model, fit)
@@ -309,10 +313,17 @@ class DensityRatioProblem(MeasureProblem):
             return Model(1.0, SCREENING_REGULARIZATION)
         key = tuple(sorted(columns.tolist()))
         if key not in self._models:
-            self._models[key] = draw.choose_model(np.ones(columns.size), columns).model
+            # The set was scored elsewhere, by another process: its model is what it was there.
+            self._models[key] = _chosen(draw, columns).model
         model = self._models[key]
         sigma = model.sigma * math.sqrt(max(columns.size + sign, 1) / columns.size)
         return Model(sigma, min(model.regularization, SCREENING_REGULARIZATION))
+
+
+def _chosen(draw: DensityRatioDraw, columns: HostArray) -> Judgement:
+    """The model of a set of columns."""
+    weights = np.ones(columns.size)
+    return draw.refine_model(weights, columns, draw.choose_model(weights, columns))
 
 
 @dataclass(frozen=True)

@@ -244,7 +244,8 @@ class Table:
         """All rows and columns, standardised once for everybody, of a NumPy array that is not too large."""
         if self.rough is not None:
             return self.rough.standardized
-        return self._standardized.get(self._standardize)
+        found: HostArray | None = self._standardized.get(self._standardize)
+        return found
 
     def _standardize(self) -> HostArray | None:
         if is_foreign(self.x) or self.held is not None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray, steady_blas
+from l1lsmi.arrays import HostArray, steadily, steady_blas
 from l1lsmi.rows import ColumnSums, Means, RemoteTable, Table, add_up
 from l1lsmi.rows.parted import Part
 from l1lsmi.sources.blocks import FactorySource, as_block
@@ -120,7 +120,7 @@ class Cluster:
             for attempt in range(ATTEMPTS):
                 if shared is None:
                     shared = self._client.scatter(problem, broadcast=True, hash=False)
-                tasks = [self._client.submit(_steady, function, shared, item, pure=False) for item in some]
+                tasks = [self._client.submit(steadily, function, shared, item, pure=False) for item in some]
                 try:
                     found = self._client.gather(tasks)
                     break
@@ -331,11 +331,6 @@ class _Task:
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
-
-
-def _steady(function: Callable[[Any, Any], Any], problem: Any, item: Any) -> Any:
-    with steady_blas():
-        return function(problem, item)
 
 
 def _values(chunk: Any) -> HostArray:

@@ -11,7 +11,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval
 
-from l1lsmi.arrays import HostArray, steady_blas
+from l1lsmi.arrays import HostArray, steadily, steady_blas
 from l1lsmi.rows import Means, Table
 from l1lsmi.strategies.selection import Budget, Selection
 from l1lsmi.validation import check_count, check_measure, check_needs, check_varying, check_xy
@@ -110,8 +110,8 @@ def in_order(
     """Run a function on a problem and each item, and yield the results in order.
 
     They run side by side in threads, by whatever backend of joblib is set, or on the cluster that the
-    rows of the problem came from. Whoever stops early gets the same results wherever they ran: each
-    depends on its item alone.
+    rows of the problem came from: the function must be one that can travel. Whoever stops early gets the
+    same results wherever they ran: each depends on its item alone.
     """
     workers = effective_n_jobs(n_jobs)
     table = getattr(problem, "table", None)
@@ -121,6 +121,8 @@ def in_order(
         yield from cluster.in_order(function, problem, items)
     elif workers == 1:
         yield from (function(problem, item) for item in items)
-    while some := list(islice(items, workers)):
-        tasks = (delayed(function)(problem, item) for item in some)
-        yield from Parallel(n_jobs=workers, prefer="threads")(tasks)
+    else:
+        # One pool for all of them: some backends start processes for each.
+        with Parallel(n_jobs=workers, prefer="threads") as parallel:
+            while some := list(islice(items, workers)):
+                yield from parallel(delayed(steadily)(function, problem, item) for item in some)

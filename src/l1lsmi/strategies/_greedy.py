@@ -92,7 +92,7 @@ class GreedySearch(Strategy):
         self,
         problem: Problem,
         candidates: HostArray,
-        quick: Callable[[HostArray], HostArray],
+        quick: Callable[[Problem, HostArray], HostArray],
         neighbour: Callable[[int], HostArray],
         budget: Budget,
         station: Station,
@@ -102,14 +102,15 @@ class GreedySearch(Strategy):
 
         Many candidates are compared quickly first, and only a short list is scored in full. Of
         equal ones the first is taken. ``turn`` is 1 where a high score makes a candidate wanted in
-        the set and -1 where it makes it dispensable.
+        the set and -1 where it makes it dispensable. ``quick`` goes to wherever scores are worked
+        out, so that it must be a function that can travel.
         """
         few = self.shortlist is None or candidates.size <= FEW * self.shortlist
         complete = True
         # With a time limit there must be something to go by before the first full score is in.
         if problem.neighbours_are_exact or not few or budget.time_limit is not None:
             first_step = bool(np.isneginf(station.promise).all())
-            scores, complete = self._in_parts(quick, candidates, budget, to_the_end=first_step)
+            scores, complete = self._in_parts(problem, quick, candidates, budget, first_step)
             heard = ~np.isneginf(scores)
             station.promise[candidates[heard]] = turn * scores[heard]
             if problem.neighbours_are_exact:
@@ -117,8 +118,8 @@ class GreedySearch(Strategy):
                 return int(candidates[best]), float(scores[best]), complete
             candidates = candidates[best_first(scores)[: None if few else self.shortlist]]
         full: list[float] = []
-        columns = candidates.tolist()
-        for score in in_order(lambda on, j: on.score_set(neighbour(j)), problem, columns, self.n_jobs):
+        sets = [neighbour(j) for j in candidates.tolist()]
+        for score in in_order(_score_set, problem, sets, self.n_jobs):
             full.append(score)
             if few:
                 station.promise[candidates[len(full) - 1]] = turn * score
@@ -130,7 +131,8 @@ class GreedySearch(Strategy):
 
     def _in_parts(
         self,
-        score: Callable[[HostArray], HostArray],
+        problem: Problem,
+        score: Callable[[Problem, HostArray], HostArray],
         candidates: HostArray,
         budget: Budget,
         to_the_end: bool = False,
@@ -140,7 +142,7 @@ class GreedySearch(Strategy):
         n_parts = min(candidates.size, per_worker * effective_n_jobs(self.n_jobs))
         parts = np.array_split(np.arange(candidates.size), n_parts)
         scores = np.full(candidates.size, -np.inf)
-        found = in_order(lambda _, part: score(candidates[part]), None, parts, self.n_jobs)
+        found = in_order(score, problem, [candidates[part] for part in parts], self.n_jobs)
         for part, values in zip(parts, found, strict=False):
             scores[part] = np.where(np.isnan(values), -np.inf, values)
             if budget.spent() and not to_the_end and part is not parts[-1]:
@@ -168,3 +170,7 @@ class GreedySearch(Strategy):
     def _survival(self, problem: Any, station: Station) -> HostArray:
         """How near every feature came to being chosen."""
         raise NotImplementedError
+
+
+def _score_set(problem: Problem, columns: HostArray) -> float:
+    return problem.score_set(columns)

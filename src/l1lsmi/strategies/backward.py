@@ -59,7 +59,7 @@ class Backward(GreedySearch):
             if budget.spent() and len(station.path) > 1:
                 return False
             inside = station.inside
-            removals = partial(problem.score_removals, inside)
+            removals = partial(_score_removals, inside=inside)
             drop = partial(_without, inside)
             worst, score, complete = self._best(problem, inside, removals, drop, budget, station, -1.0)
             station.inside = _without(inside, worst)
@@ -78,6 +78,10 @@ class Backward(GreedySearch):
             if step.feature is not None:
                 survival[step.feature] = time
         return survival
+
+
+def _score_removals(problem: Problem, members: HostArray, inside: HostArray) -> HostArray:
+    return problem.score_removals(inside, members)
 
 
 def _without(columns: HostArray, column: int) -> HostArray:

@@ -89,7 +89,7 @@ class Exhaustive(Strategy):
         best = -np.inf
         try:
             with Progress(n_subsets, self.verbose, "set") as progress:
-                for steps in in_order(lambda on, family: _score(on, *family), problem, families, self.n_jobs):
+                for steps in in_order(_score, problem, families, self.n_jobs):
                     path.extend(steps)
                     best = max(best, *(step.score for step in steps))
                     progress.advance(best, steps=len(steps))
@@ -111,7 +111,8 @@ def _families(columns: HostArray, size: int) -> Iterator[tuple[HostArray, HostAr
             yield columns[list(stem)], last[start : start + FAMILY]
 
 
-def _score(problem: Problem, stem: HostArray, last: HostArray) -> list[Step]:
+def _score(problem: Problem, family: tuple[HostArray, HostArray]) -> list[Step]:
+    stem, last = family
     sets = [np.append(stem, j) for j in last]
     if problem.neighbours_are_exact:
         scores = problem.score_additions(stem, last).tolist()

@@ -60,12 +60,12 @@ class Forward(GreedySearch):
             inside = station.inside
             others = np.setdiff1d(problem.columns, inside)
             if k == 1:  # a search for one feature is a ranking
-                scores, complete = self._in_parts(problem.score_each, others, budget)
+                scores, complete = self._in_parts(problem, _score_each, others, budget)
                 station.promise[others] = scores
                 first = best_first(scores)[0]
                 best, score = int(others[first]), float(scores[first])
             else:
-                additions = partial(problem.score_additions, inside)
+                additions = partial(_score_additions, inside=inside)
                 join = partial(_with, inside)
                 best, score, complete = self._best(problem, others, additions, join, budget, station, 1.0)
             station.inside = _with(inside, best)
@@ -77,6 +77,14 @@ class Forward(GreedySearch):
 
     def _survival(self, problem: Problem, station: Station) -> HostArray:
         return station.promise
+
+
+def _score_each(problem: Problem, columns: HostArray) -> HostArray:
+    return problem.score_each(columns)
+
+
+def _score_additions(problem: Problem, others: HostArray, inside: HostArray) -> HostArray:
+    return problem.score_additions(inside, others)
 
 
 def _with(columns: HostArray, column: int) -> HostArray:

@@ -78,9 +78,10 @@ class Ranking(Strategy):
         reason = StopReason.ALL_SCORED
         # Few enough parts to cost nothing, many enough to show progress and to stop in time.
         parts = np.array_split(np.arange(columns.size), min(columns.size, 50))
+        of_parts = (columns[part] for part in parts)
         try:
             with Progress(len(parts), self.verbose, "part") as progress:
-                found = in_order(lambda on, part: on.score_each(columns[part]), problem, parts, self.n_jobs)
+                found = in_order(_score_each, problem, of_parts, self.n_jobs)
                 for part, values in zip(parts, found, strict=True):
                     scores[part] = values
                     progress.advance(float(scores.max()))
@@ -105,3 +106,7 @@ class Ranking(Strategy):
             stop_reason=reason,
             scores=everywhere,
         )
+
+
+def _score_each(problem: Problem, columns: HostArray) -> HostArray:
+    return problem.score_each(columns)
