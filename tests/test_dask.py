@@ -16,7 +16,6 @@ distributed = pytest.importorskip("distributed", reason="distributed is not inst
 import dask.dataframe as dd  # noqa: E402
 
 from l1lsmi import L1LSMI, FeatureSelector  # noqa: E402
-from l1lsmi.baselines import MRMR  # noqa: E402
 from l1lsmi.measures import SquaredMutualInformation  # noqa: E402
 from l1lsmi.sources import open_rows  # noqa: E402
 from l1lsmi.strategies import Forward  # noqa: E402
@@ -158,21 +157,6 @@ def test_a_worker_that_is_killed_costs_time_only(client, moment):
     found = selector(explore_rows=400).fit(da.from_array(X, chunks=(200, 6)), y)
     killer.join()
     assert_same(found, expected)
-
-
-def test_joblib_runs_restarts_and_scores_on_the_cluster(client):
-    import joblib
-
-    X, y = data(300)
-    chosen = [
-        selector(n_jobs=2),
-        FeatureSelector(SquaredMutualInformation(n_basis=20), Forward(n_jobs=2), 2, random_state=0),
-        MRMR(2),
-    ]
-    for one in chosen:
-        expected = one.fit(X, y).support_
-        with joblib.parallel_config(backend="dask"):
-            assert np.array_equal(one.fit(X, y).support_, expected)
 
 
 # -- bad input ------------------------------------------------------------------------------------
