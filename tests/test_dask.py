@@ -1,10 +1,12 @@
 """Dask collections, on a real cluster of two processes."""
 
+import operator
 import os
 import signal
 import threading
 import time
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -18,7 +20,8 @@ import dask.dataframe as dd  # noqa: E402
 from l1lsmi import L1LSMI, FeatureSelector  # noqa: E402
 from l1lsmi.measures import SquaredMutualInformation  # noqa: E402
 from l1lsmi.sources import open_rows  # noqa: E402
-from l1lsmi.strategies import Forward  # noqa: E402
+from l1lsmi.sources.dask import Cluster  # noqa: E402
+from l1lsmi.strategies import Backward, Exhaustive, Forward, Ranking, _jury  # noqa: E402
 
 # Clusters start and end processes, and say so.
 pytestmark = [
@@ -159,6 +162,103 @@ def test_a_worker_that_is_killed_costs_time_only(client, moment):
     assert_same(found, expected)
 
 
+# -- candidate sets --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """Names of the functions that clusters were given, each with the processes that ran it."""
+    found = {}
+    in_order = Cluster.in_order
+
+    def spying(self, function, problem, items):
+        name = getattr(function, "func", function).__name__
+        for pid, result in in_order(self, partial(with_its_process, function), problem, items):
+            found.setdefault(name, set()).add(pid)
+            yield result
+
+    monkeypatch.setattr(Cluster, "in_order", spying)
+    return found
+
+
+def with_its_process(function, problem, item):
+    return os.getpid(), function(problem, item)
+
+
+def assert_on_workers(client, sent, names):
+    workers = set(client.run(os.getpid).values())
+    assert set(sent) == set(names)
+    assert all(pids <= workers for pids in sent.values())
+
+
+def test_sets_are_judged_on_the_workers_where_that_takes_long(client, sent, monkeypatch):
+    X, y = data(300, m=12)
+    one = L1LSMI(4, n_basis=20, n_restarts=4, random_state=0)
+    expected = one.fit(X, y)
+    score, useful, ranking = expected.cv_score_, expected.n_useful_features_, expected.ranking_
+    x = da.from_array(X, chunks=(100, 12))
+    monkeypatch.setattr(_jury, "WORTH_SENDING", np.inf)
+    found = one.fit(x, y)
+    assert_on_workers(client, sent, ["_judged_restart"])
+    for_nothing = found.cv_score_
+    monkeypatch.setattr(_jury, "WORTH_SENDING", 0.0)
+    found = one.fit(x, y)
+    assert_on_workers(client, sent, ["_judged_restart", "judged", "_neighbours_elsewhere"])
+    assert found.cv_score_ == for_nothing == pytest.approx(score, rel=1e-9)
+    assert found.n_useful_features_ == useful
+    assert np.array_equal(found.ranking_, ranking)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "names"),
+    [
+        (Ranking(), ["_score_each"]),
+        (Forward(shortlist=1), ["_score_additions", "_score_set"]),
+        (Backward(shortlist=1), ["_score_removals", "_score_set"]),
+        (Exhaustive(), ["_score"]),
+    ],
+)
+def test_other_strategies_score_sets_on_the_workers(client, sent, strategy, names):
+    X, y = data(300, m=8)
+    one = FeatureSelector(SquaredMutualInformation(n_basis=15), strategy, 2, random_state=0)
+    expected = one.fit(X, y)
+    support, ranking, score = expected.support_, expected.ranking_, expected.score_
+    found = one.fit(da.from_array(X, chunks=(100, 8)), y)
+    assert np.array_equal(found.support_, support)
+    assert np.array_equal(found.ranking_, ranking)
+    assert found.score_ == pytest.approx(score, rel=1e-9)
+    assert_on_workers(client, sent, names)
+
+
+def test_a_worker_that_is_killed_while_sets_are_scored_costs_time_only(client):
+    X, y = data(300, m=8)
+    one = FeatureSelector(SquaredMutualInformation(n_basis=15), Exhaustive(), 3, random_state=0)
+    score = one.fit(X, y).score_
+    killer = kill_a_worker(client, 0.3)
+    found = one.fit(da.from_array(X, chunks=(100, 8)), y)
+    killer.join()
+    assert found.score_ == pytest.approx(score, rel=1e-9)
+
+
+def test_a_problem_is_sent_once(client, monkeypatch):
+    sent = []
+    scatter = client.scatter
+    monkeypatch.setattr(
+        client, "scatter", lambda *some, **options: sent.append(1) or scatter(*some, **options)
+    )
+    cluster, problem = Cluster(client), np.arange(3)
+    for _ in range(2):
+        assert list(cluster.in_order(np.add, problem, iter([1, 2, 3])))[2].tolist() == [3, 4, 5]
+    assert len(sent) == 1
+    assert next(cluster.in_order(np.add, problem + 1, iter([1]))).tolist() == [2, 3, 4]
+    assert len(sent) == 2
+
+
+def test_what_goes_wrong_in_a_task_is_left_as_it_is(client):
+    with pytest.raises(ZeroDivisionError):
+        list(Cluster(client).in_order(operator.floordiv, 1, iter([1, 0])))
+
+
 # -- bad input ------------------------------------------------------------------------------------
 
 
@@ -194,8 +294,15 @@ def test_a_cluster_that_goes_away_is_named():
     X, y = data()
     running = distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None)
     connected = distributed.Client(running)
+    started = Cluster(connected).in_order(operator.add, 1, iter([1, 2]))
+    assert next(started) == 2
     table = open_rows(da.from_array(X, chunks=(500, 6)), y).table
     running.close()
     with pytest.raises(RuntimeError, match="cluster went away"):
         table.rows_of(np.array([1, 2]))
+    tasks = Cluster(connected).in_order(operator.add, 1, iter([1, 2]))
+    with pytest.raises(RuntimeError, match="cluster went away"):
+        next(tasks)
+    with pytest.raises(RuntimeError, match="cluster went away"):
+        next(started)
     connected.close()

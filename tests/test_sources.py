@@ -106,10 +106,18 @@ def test_a_memory_map_is_an_array(tmp_path):
     assert selector(explore_rows=400).fit(mapped, y).cv_score_ == expected.cv_score_
 
 
-def test_other_strategies_visit_rows_too(tmp_path):
+@pytest.mark.parametrize("kept", [2**28, 8 * 300 * 5 - 1])
+def test_other_strategies_visit_rows_that_are_too_many_to_keep(kept, tmp_path, monkeypatch):
     frame, y = table("regression", n=300)
     steps = FeatureSelector(SquaredMutualInformation(n_basis=20), Forward(), 2, random_state=0)
     expected = steps.fit(frame, y).score_
+    visits = []
+    blocks = np.array_split(frame.to_numpy(), 3)
+    monkeypatch.setattr("l1lsmi.rows.table.DEFAULT_KEPT", kept)
+    found = steps.fit(lambda: visits.append(1) or iter(blocks), y)
+    assert found.score_ == pytest.approx(expected, rel=1e-9)
+    # Once to measure the columns and once to take the rows; or once for every sum.
+    assert len(visits) == 2 if kept == 2**28 else len(visits) > 20
     assert steps.fit(parquet(tmp_path, frame, y), "y").score_ == pytest.approx(expected, rel=1e-9)
 
 

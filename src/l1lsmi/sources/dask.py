@@ -104,32 +104,43 @@ class Cluster:
 
     def __init__(self, client: Any) -> None:
         self._client = client
+        #: The problem that workers have, and where.
+        self._sent: tuple[Any, Any] | None = None
+
+    def width(self) -> int:
+        """How many tasks run at a time."""
+        with _trouble_named(self._client):
+            return max(1, int(sum(self._client.nthreads().values())))
 
     def in_order(
         self, function: Callable[[Any, Any], Any], problem: Any, items: Iterator[Any]
     ) -> Iterator[Any]:
         """Yield ``function(problem, item)`` for each item, as many at a time as there are threads."""
+        while some := list(islice(items, self.width())):
+            yield from self._all(function, problem, some)
+
+    def _all(self, function: Callable[[Any, Any], Any], problem: Any, items: list[Any]) -> list[Any]:
         from distributed import CancelledError
 
-        shared: Any = None
-        while True:
-            width = max(1, sum(self._client.nthreads().values()))
-            some = list(islice(items, width))
-            if not some:
-                return
+        with _trouble_named(self._client):
             for attempt in range(ATTEMPTS):
-                if shared is None:
-                    shared = self._client.scatter(problem, broadcast=True, hash=False)
-                tasks = [self._client.submit(steadily, function, shared, item, pure=False) for item in some]
+                shared = self._shared(problem)
+                tasks = [self._client.submit(steadily, function, shared, item, pure=False) for item in items]
                 try:
-                    found = self._client.gather(tasks)
-                    break
+                    found: list[Any] = self._client.gather(tasks)
+                    return found
                 except CancelledError:
                     # The workers that had the problem are gone: it is sent again.
                     if attempt == ATTEMPTS - 1 or self._client.status != "running":
-                        raise RuntimeError(GONE) from None
-                    shared = None
-            yield from found
+                        raise
+                    self._sent = None
+        raise AssertionError("the last attempt returns or raises")
+
+    def _shared(self, problem: Any) -> Any:
+        """The problem on the workers, sent once however many tasks ask about it."""
+        if self._sent is None or self._sent[0] is not problem:
+            self._sent = problem, self._client.scatter(problem, broadcast=True, hash=False)
+        return self._sent[1]
 
 
 @dataclass

@@ -7,6 +7,7 @@ from itertools import islice
 from numbers import Integral, Real
 from typing import Any, ClassVar, Protocol, TypeVar
 
+import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval
@@ -16,7 +17,7 @@ from l1lsmi.rows import Means, Table
 from l1lsmi.strategies.selection import Budget, Selection
 from l1lsmi.validation import check_count, check_measure, check_needs, check_varying, check_xy
 
-__all__ = ["Features", "Strategy", "in_order"]
+__all__ = ["Features", "Strategy", "cluster_of", "in_order", "n_at_a_time"]
 
 COUNT = Interval(Integral, 1, None, closed="left")
 
@@ -97,11 +98,33 @@ class Strategy(BaseEstimator):
         """
         self._validate_params()
         k = check_count("k", k, problem.n_features)
+        budget = budget or Budget(self.time_limit)
         with steady_blas():
-            return self._search(problem, k, budget or Budget(self.time_limit))
+            return self._search(self._at_hand(problem), k, budget)
+
+    def _at_hand(self, problem: Any) -> Any:
+        """Take rows into memory that are elsewhere and small enough to be kept: many sets will be scored."""
+        table = getattr(problem, "table", None)
+        if table is None or isinstance(table, Table) or not hasattr(problem, "on_rows"):
+            return problem
+        if 8 * table.n_rows * table.n_columns > table.means.kept_bytes():
+            return problem
+        return problem.on_rows(np.arange(table.n_rows))
 
     def _search(self, problem: Any, k: int, budget: Budget) -> Selection:
         raise NotImplementedError
+
+
+def cluster_of(problem: Any) -> Any:
+    """Where tasks of a problem can run: the cluster that its rows came from, if they are at hand now."""
+    table = getattr(problem, "table", None)
+    return table.means.cluster if isinstance(table, Table) else None
+
+
+def n_at_a_time(problem: Any, n_jobs: int | None) -> int:
+    """How many tasks `in_order` runs side by side."""
+    cluster = cluster_of(problem)
+    return int(effective_n_jobs(n_jobs) if cluster is None else cluster.width())
 
 
 def in_order(
@@ -114,8 +137,7 @@ def in_order(
     same results wherever they ran: each depends on its item alone.
     """
     workers = effective_n_jobs(n_jobs)
-    table = getattr(problem, "table", None)
-    cluster = table.means.cluster if isinstance(table, Table) else None
+    cluster = cluster_of(problem)
     items = iter(items)
     if cluster is not None:
         yield from cluster.in_order(function, problem, items)

@@ -129,12 +129,18 @@ def _count_useful(jury: Jury, best: tuple[int, ...], weights: HostArray, budget:
     slopes = jury.slopes(best, columns)
     order = columns[np.lexsort((-slopes, -weights[columns]))]
     lowest, size_there = jury.judge(best).cv_score, columns.size
+    smaller: list[tuple[int, ...]] = []
     size = columns.size
-    while size > 1 and not budget.spent():
+    while size > 1:
         size = min(size - 1, ceil(0.85 * size))
-        score = jury.judge(tuple(sorted(int(j) for j in order[:size]))).cv_score
+        smaller.append(tuple(sorted(int(j) for j in order[:size])))
+    jury.expect(smaller)
+    for support in smaller:
+        if budget.spent():
+            break
+        score = jury.judge(support).cv_score
         if score <= lowest:
-            lowest, size_there = score, size
+            lowest, size_there = score, len(support)
         elif score > lowest + 0.05 * abs(lowest):
             break
     return int(size_there)

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from l1lsmi.arrays import HostArray
 from l1lsmi.numerics.ranking import best_first, rank, spread, steady
 from l1lsmi.progress import Progress
-from l1lsmi.strategies._base import COUNT, Features, Strategy, in_order
+from l1lsmi.strategies._base import COUNT, Features, Strategy, in_order, n_at_a_time
 from l1lsmi.strategies.selection import Budget, Selection, Step, StopReason
 
 __all__ = ["GreedySearch", "Station"]
@@ -139,7 +138,7 @@ class GreedySearch(Strategy):
     ) -> tuple[HostArray, bool]:
         """Scores of candidates, minus infinity for NaN and where the clock ran out; whether it did not."""
         per_worker = 1 if budget.time_limit is None else 20
-        n_parts = min(candidates.size, per_worker * effective_n_jobs(self.n_jobs))
+        n_parts = min(candidates.size, per_worker * n_at_a_time(problem, self.n_jobs))
         parts = np.array_split(np.arange(candidates.size), n_parts)
         scores = np.full(candidates.size, -np.inf)
         found = in_order(score, problem, [candidates[part] for part in parts], self.n_jobs)

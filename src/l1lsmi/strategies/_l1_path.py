@@ -24,8 +24,8 @@ from l1lsmi.numerics.model import Climbed, Stretch
 from l1lsmi.numerics.radius_search import PathPoint, shrink
 from l1lsmi.numerics.sampling import random_weights
 from l1lsmi.numerics.swaps import refine_by_swaps
-from l1lsmi.strategies._base import in_order
-from l1lsmi.strategies._jury import Jury
+from l1lsmi.strategies._base import cluster_of, in_order
+from l1lsmi.strategies._jury import Jury, Verdict, judged
 from l1lsmi.strategies._search import Draw, Outcome, Problem, SearchState
 from l1lsmi.strategies.selection import Budget, StopReason
 
@@ -69,7 +69,7 @@ def search(
 ) -> None:
     """Run restarts until they agree, refine the best set and leave it in ``state``."""
     together = getattr(problem, "n_together", lambda: 1)() > 1
-    outcomes: Iterable[Outcome] = _outcomes(problem, k, settings, budget, n_jobs, state)
+    outcomes: Iterable[Outcome] = _outcomes(problem, k, settings, budget, n_jobs, state, jury)
     if together:
         outcomes = list(outcomes)
         jury.judge_all([outcome.support for outcome in outcomes])
@@ -99,6 +99,7 @@ def search(
     def neighbours(supports: Sequence[tuple[int, ...]]) -> list[list[tuple[int, ...]]]:
         found = jury.neighbours(supports, problem.columns, settings.swap_width)
         shortlists = [near[:SHORTLIST] for near in found]
+        jury.expect([support for near in shortlists for support in near])
         if together:
             jury.judge_all([support for near in shortlists for support in near])
         return shortlists
@@ -118,10 +119,18 @@ def _outcomes(
     budget: Budget,
     n_jobs: int | None,
     state: SearchState,
+    jury: Jury,
 ) -> Iterator[Outcome]:
     """What restarts find, in order: as many together as a device holds, or each by itself."""
     options: dict[str, Any] = {"k": k, "settings": settings, "budget": budget, "state": state}
     at_a_time = getattr(problem, "n_together", lambda: 1)()
+    if cluster_of(problem) is not None:
+        indices = range(settings.n_restarts)
+        for outcome, verdict in in_order(partial(_judged_restart, **options), problem, indices, n_jobs):
+            if verdict is not None:
+                jury.remember(outcome.support, verdict)
+            yield outcome
+        return
     if at_a_time == 1:
         yield from in_order(partial(_restart, **options), problem, range(settings.n_restarts), n_jobs)
         return
@@ -145,6 +154,14 @@ def _restart(
         except StopIteration as end:
             outcome: Outcome = end.value
             return outcome
+
+
+def _judged_restart(
+    problem: Problem, index: int, budget: Budget, **options: Any
+) -> tuple[Outcome, Verdict | None]:
+    """One restart, and what the first judge says of its set, unless there is no time for that."""
+    outcome = _restart(problem, index, budget=budget, **options)
+    return outcome, None if budget.spent() else judged(problem, outcome.support)
 
 
 def _together(

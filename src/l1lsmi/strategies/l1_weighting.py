@@ -179,7 +179,6 @@ class L1Weighting(Strategy):
     def _search(self, problem: Problem, k: int, budget: Budget) -> WeightedSelection:
         check_all_positive(self, "narrowness")
         state = SearchState(problem.n_features)
-        problem = self._at_hand(problem)
         explored = self._sample(problem)
         jury = Jury(explored, self.n_judges)
         with Progress(self._n_restarts(), self.verbose) as progress:
@@ -192,7 +191,7 @@ class L1Weighting(Strategy):
                 return conclude(problem, explored, k, state, jury, budget)
 
     def _at_hand(self, problem: Problem) -> Problem:
-        """Take rows into memory where they are few enough to be searched all."""
+        """Take rows into memory that are few enough to be searched all."""
         few = self.explore_rows is not None and problem.table.n_rows <= self.explore_rows
         if isinstance(problem.table, Table) or not few:
             return problem
