@@ -99,6 +99,11 @@ def test_dask_gives_what_one_process_gives():
             before = executed(client)
             assert_same(name, "dask")
             assert executed(client) > before
+        # All workers, as the guide has it.
+        expected = learned(SELECTORS["L1LSMI"](1))
+        with joblib.parallel_config(backend="dask", n_jobs=-1):
+            found = learned(SELECTORS["L1LSMI"](None))
+        np.testing.assert_array_equal(found["weights_"], expected["weights_"])
 
 
 @pytest.mark.filterwarnings("ignore")
