@@ -69,7 +69,7 @@ def bytes_of_a_step(n: int, m: int) -> float:
     """Bytes that travel in one step on all rows, between client, scheduler and workers."""
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0) as c,
-        Client(c) as client,
+        Client(c),
     ):
         X, y = data(n, m)
         y = y.compute()

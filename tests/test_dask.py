@@ -22,6 +22,7 @@ from l1lsmi.measures import SquaredMutualInformation  # noqa: E402
 from l1lsmi.sources import open_rows  # noqa: E402
 from l1lsmi.sources.dask import Cluster  # noqa: E402
 from l1lsmi.strategies import Backward, Exhaustive, Forward, Ranking, _jury  # noqa: E402
+from l1lsmi.validation import check_target  # noqa: E402
 
 # Clusters start and end processes, and say so.
 pytestmark = [
@@ -124,8 +125,6 @@ def test_what_travels_does_not_grow_with_the_rows(client):
         X, y = data(n)
         table = open_rows(da.from_array(X, chunks=(n // 4, 6)), y).table
         target = SquaredMutualInformation()
-        from l1lsmi.validation import check_target
-
         problem = target.bind(table, check_target(y, "regression"), 0)
         problem.on_sample(200)
         draw = problem.draw(0)
@@ -136,6 +135,18 @@ def test_what_travels_does_not_grow_with_the_rows(client):
             draw.climb(weights, columns, model)
         moved[n] = bytes_received(client) - before
     assert 0 < moved[16_000] <= 1.2 * moved[4_000]
+
+
+def test_the_scheduler_knows_how_large_rows_are(client):
+    X, _ = data(4_000)
+    table = open_rows(da.from_array(X, chunks=(1_000, 6)), np.zeros(4_000)).table
+    target = check_target(np.arange(4_000.0), "regression")
+    parts = table.parts(target, np.zeros(4_000, dtype=np.int8)).parts
+    distributed.wait(parts)
+    tasks = client.run_on_scheduler(
+        lambda dask_scheduler: {key: task.nbytes for key, task in dask_scheduler.tasks.items()}
+    )
+    assert all(tasks[part.key] > X[:1_000].nbytes for part in parts)
 
 
 def kill_a_worker(client, delay):

@@ -8,6 +8,7 @@ that the scheduler knows how to make again: a worker that is lost costs the time
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -225,7 +226,7 @@ class ClusterParts:
     def sum(self, function: Callable[..., Any], *arguments: Any, columns: HostArray | None) -> Any:
         """Add up over the parts: on each worker first, then here."""
         with _trouble_named(self.client):
-            task = self.client.submit(_Task, function, arguments, pure=False)
+            task = self.client.submit(_task, function, arguments, pure=False)
             shares = self._shares()
             tasks = [
                 self._submit(worker, _sum_parts, task, [self.parts[i] for i in share])
@@ -243,7 +244,7 @@ class ClusterParts:
         groups = self._groups(columns)
         found: list[Any] = []
         with _trouble_named(self.client):
-            task = self.client.submit(_Task, function, arguments, pure=False)
+            task = self.client.submit(_task, function, arguments, pure=False)
             shares = self._shares()
             workers = {worker for worker, _ in shares}
             for group in groups:
@@ -336,6 +337,21 @@ def _run(client: Any, function: Callable[..., Any], arguments: Iterable[tuple[An
 # -- what workers do ---------------------------------------------------------------------------
 
 
+def _bytes_of(value: Any) -> int:
+    """What a value takes, as it would travel: the scheduler is to know how dear it is to move one."""
+    apart: list[pickle.PickleBuffer] = []
+    beside = len(pickle.dumps(value, protocol=5, buffer_callback=apart.append))
+    return beside + sum(buffer.raw().nbytes for buffer in apart)
+
+
+def _tell_sizes() -> None:
+    """Tell dask, which sees nothing of the arrays inside them, how large parts and tasks are."""
+    from dask.sizeof import sizeof
+
+    for kind in (Part, _Task):
+        sizeof.register(kind, _bytes_of)
+
+
 @dataclass(frozen=True)
 class _Task:
     """A function of a part, with what else it needs."""
@@ -357,9 +373,15 @@ def _take(block: HostArray, rows: HostArray) -> HostArray:
     return block[rows]
 
 
+def _task(function: Callable[..., Any], arguments: tuple[Any, ...]) -> _Task:
+    _tell_sizes()
+    return _Task(function, arguments)
+
+
 def _part(
     block: HostArray, mean: HostArray, scale: HostArray, target: Any, fold_of_row: HostArray, precision: str
 ) -> Part:
+    _tell_sizes()
     # Of rows that stay on a worker no standardised copy is to be made.
     means = Means(memory_limit=0, precision=precision)
     return Part(Table(block, mean, scale, means), target, fold_of_row)
