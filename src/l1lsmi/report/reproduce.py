@@ -91,6 +91,7 @@ def _imports(parts: Iterable[Any]) -> list[str]:
     names: dict[str, set[str]] = {}
     for part in parts:
         module = type(part).__module__
-        room = SHOWN_IN.get(module, re.sub(r"^(l1lsmi\.\w+)\..*", r"\1", module))
+        room = re.sub(r"^(l1lsmi\.\w+)\..*", r"\1", module)
+        room = SHOWN_IN.get(room, room)
         names.setdefault(room, set()).add(type(part).__name__)
     return [f"from {room} import {', '.join(sorted(names[room]))}" for room in sorted(names)]

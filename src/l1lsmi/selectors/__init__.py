@@ -1,0 +1,16 @@
+"""The scikit-learn estimators: validate, hand over, store what was learned.
+
+Which parts make which method: `FeatureSelector` takes any measure and any strategy that fit together.
+Those with a name of their own are
+
+- `L1Weighting` x `SquaredMutualInformation`: l1-LSMI (`L1LSMI`);
+- `L1Weighting` x `HSIC`: l1-HSIC (`L1HSIC`);
+- `Ranking` x `Pearson`: correlation ranking (PC);
+- `Forward` or `Backward` x `HSIC` or `SquaredMutualInformation`: F-HSIC, B-HSIC, F-LSMI, B-LSMI.
+"""
+
+from l1lsmi.selectors.feature_selector import FeatureSelector
+from l1lsmi.selectors.l1_hsic import L1HSIC
+from l1lsmi.selectors.l1_lsmi import L1LSMI
+
+__all__ = ["FeatureSelector", "L1HSIC", "L1LSMI"]

@@ -1,0 +1,80 @@
+"""What selectors made of a measure and a strategy share."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import fields
+from numbers import Integral
+from typing import Any, ClassVar
+
+from joblib import effective_n_jobs
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from l1lsmi.base import Selector
+from l1lsmi.measures import Measure
+from l1lsmi.rows import PRECISIONS, Means, Table
+from l1lsmi.strategies import L1Weighting, Selection, Strategy
+from l1lsmi.strategies.selection import StopReason
+from l1lsmi.validation import check_device, check_needs
+
+__all__ = ["L1Selector", "PartsSelector", "pick"]
+
+
+def pick(part: Any, *names: str) -> dict[str, list[Any]]:
+    """Constraints that a part already puts on parameters which are handed through to it."""
+    return {name: part._parameter_constraints[name] for name in names}
+
+
+class PartsSelector(Selector):
+    """A selector made of a measure and a strategy."""
+
+    stop_reason_: str
+
+    def _search(
+        self, measure: Measure, strategy: Strategy, table: Table, target: Any, k: int, random_state: Any
+    ) -> dict[str, Any]:
+        """Everything that the strategy finds, by name."""
+        problem = measure.bind(table, target, random_state)
+        check_needs(strategy, measure, problem)
+        selection: Selection = strategy.search(problem, k)
+        learned = {field.name: getattr(selection, field.name) for field in fields(selection)}
+        return {**learned, "path": list(selection.path)}
+
+    def _after_fit(self) -> None:
+        if self.stop_reason_ in (StopReason.TIME_LIMIT, StopReason.INTERRUPTED):
+            warnings.warn(self.stop_reason_, ConvergenceWarning, stacklevel=3)
+
+
+#: Parameters that a selector which weighs features hands on to its strategy.
+_HANDED = ("algorithm", "n_restarts", "max_iter", "time_limit", "explore_rows", "n_jobs", "verbose")
+
+
+class L1Selector(PartsSelector):
+    """A selector that weighs features: hands its parameters through to `L1Weighting`."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **Selector._parameter_constraints,
+        "memory_limit": [Interval(Integral, 1, None, closed="left"), None],
+        "random_state": ["random_state"],
+        "precision": [StrOptions(set(PRECISIONS))],
+        **pick(L1Weighting, *_HANDED),
+    }
+    precision: str
+    random_state: Any
+    memory_limit: int | None
+    n_jobs: int | None
+
+    def _weighting(self) -> L1Weighting:
+        return L1Weighting(**{name: getattr(self, name) for name in _HANDED})
+
+    def _read(self, X: Any, y: Any, checked: Selector) -> tuple[Any, Any]:
+        table, target = super()._read(X, y, checked)
+        device = getattr(self, "device", None)
+        return (table if device is None else check_device(table, device)), target
+
+    def _visits_rows(self) -> bool:
+        return True
+
+    def _means(self) -> Means:
+        return Means(self.memory_limit, effective_n_jobs(self.n_jobs), precision=self.precision)

@@ -1,0 +1,107 @@
+"""Any measure with any strategy."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from l1lsmi.base import Selector
+from l1lsmi.measures import Measure, SquaredMutualInformation
+from l1lsmi.rows import Table
+from l1lsmi.selectors._parts import PartsSelector
+from l1lsmi.strategies import L1Weighting, Strategy
+
+__all__ = ["FeatureSelector"]
+
+
+class FeatureSelector(PartsSelector):
+    """Select features by any measure and any strategy that fit together.
+
+    Parameters
+    ----------
+    measure : Measure or None, default=None
+        How much a set of features says about the target: `Pearson`, `HSIC`, `MutualInformation`,
+        `SquaredMutualInformation` (which is what None stands for), or one of your own.
+    strategy : Strategy or None, default=None
+        How to search for the best set: `Ranking`, `Forward`, `Backward`, `Exhaustive`, `L1Weighting`
+        (which is what None stands for), or one of your own.
+    n_features_to_select : int, float or None, default=None
+        Number of features, or their share strictly between 0 and 1; None selects half.
+    random_state : int, RandomState instance or None, default=None
+        Draws whatever the parts draw at random; None takes that of the measure.
+
+    Attributes
+    ----------
+    support_ : ndarray of bool, shape (n_features,)
+        The selected features.
+    ranking_ : ndarray of int, shape (n_features,)
+        1 for selected features; 2, 3, ... for the others, the most promising first.
+    score_ : float
+        What the measure says of the selected set; the mean over its features with `Ranking`. With
+        `L1Weighting` it is what the measure says of the weighted features.
+    path_ : list
+        Stations of the search: every set of a forward, backward or exhaustive search with its score
+        (`Step`), every radius of a weighting.
+    stop_reason_ : str
+        Why the search ended, in a sentence.
+    scores_ : ndarray of float, shape (n_features,)
+        With `Ranking`: what every feature says by itself.
+    estimate_, weights_, cv_score_, sigma_, regularization_, radius_, n_useful_features_, n_iter_
+        With `L1Weighting`: see `L1LSMI`.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has column names.
+
+    See Also
+    --------
+    L1LSMI : Weighting with squared-loss mutual information, the method to begin with.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from l1lsmi import FeatureSelector
+    >>> from l1lsmi.measures import HSIC
+    >>> from l1lsmi.strategies import Backward
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.integers(0, 2, size=(200, 6))
+    >>> y = X[:, 2] ^ X[:, 5]
+    >>> FeatureSelector(HSIC(), Backward(), n_features_to_select=2).fit(X, y).get_support(indices=True)
+    array([2, 5])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **Selector._parameter_constraints,
+        "measure": [Measure, None],
+        "strategy": [Strategy, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        measure: Measure | None = None,
+        strategy: Strategy | None = None,
+        n_features_to_select: int | float | None = None,
+        *,
+        random_state: Any = None,
+    ) -> None:
+        self.measure = measure
+        self.strategy = strategy
+        self.n_features_to_select = n_features_to_select
+        self.random_state = random_state
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        for part in (self.measure, self.strategy):
+            if part is not None:
+                part._validate_params()
+
+    def _task(self) -> str:
+        return "auto" if self.measure is None else self.measure.task
+
+    def _visits_rows(self) -> bool:
+        return self.measure is None or self.measure.visits_rows
+
+    def _learn(self, table: Table, target: Any, k: int) -> dict[str, Any]:
+        measure = SquaredMutualInformation() if self.measure is None else self.measure
+        strategy = L1Weighting() if self.strategy is None else self.strategy
+        random_state = measure.random_state if self.random_state is None else self.random_state
+        return self._search(measure, strategy, table, target, k, random_state)

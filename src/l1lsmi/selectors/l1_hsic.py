@@ -1,0 +1,144 @@
+"""Weights on the features, and the Hilbert-Schmidt criterion."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from l1lsmi.measures import HSIC
+from l1lsmi.rows import Table
+from l1lsmi.selectors._parts import L1Selector, pick
+
+__all__ = ["L1HSIC"]
+
+
+class L1HSIC(L1Selector):
+    """Select features by l1-penalised Hilbert-Schmidt independence.
+
+    The same search as in `L1LSMI` with a measure that needs no model selection, and cannot have any:
+    it sees dependence at the scale of one kernel width, the median distance between rows.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number of features, or their share strictly between 0 and 1; None selects half.
+    algorithm : {"path", "paper"}, default="path"
+        "path" follows a shrinking l1 ball from all features down; "paper" is Algorithm 1 of the
+        paper.
+    sigma : float or None, default=None
+        Kernel width of the standardised features by which sets are compared; None takes the median
+        distance.
+    n_restarts : int or None, default=None
+        Restarts at most; None is 8 for "path", which stops as soon as restarts agree, and 20 for
+        "paper".
+    task : {"auto", "classification", "regression"}, default="auto"
+        "auto" takes labels and up to 20 different whole numbers for classes, all else for a
+        quantity; integers with more than 20 different values are taken for a quantity with a
+        warning.
+    max_iter : int or None, default=None
+        Ascent steps per radius at most; None is 4 for "path" and 100 for "paper".
+    time_limit : float or None, default=None
+        Seconds after which the best set so far is returned, with a warning.
+    explore_rows : int or None, default=None
+        Of more rows than this the search looks at a sample of so many, each class or range of the target in
+        proportion; all rows decide between the best three sets, choose the model and give the scores.
+        None searches on all rows, where every step visits all pairs of them: see the notes.
+    memory_limit : int or None, default=None
+        Bytes that may be used beside X, what medians take (2,000 rows, and a distance for each pair of
+        them) and the targets. Blocks of rows are made so small that they fit; of rows that are not in
+        memory as many are held at a time as fit, and all are read once for each time that takes. None is
+        a quarter of a gigabyte.
+    precision : {"float64", "float32"}, default="float64"
+        What distances and kernels are worked out in. "float32" takes about half the memory beside X, and less
+        time. Means and scales of the columns, sums over rows and weights are in float64 either way.
+    random_state : int, RandomState instance or None, default=None
+        Draws the starts.
+    n_jobs : int or None, default=None
+        Restarts run side by side in threads.
+    verbose : int, default=0
+        1 shows progress, as a bar where rich is installed.
+
+    Attributes
+    ----------
+    support_ : ndarray of bool, shape (n_features,)
+        The selected features.
+    weights_ : ndarray of float, shape (n_features,)
+        Weights of the standardised features; 0 for those not selected.
+    ranking_ : ndarray of int, shape (n_features,)
+        1 for selected features; 2, 3, ... for the others, those that held out longest first.
+    hsic_ : float
+        The criterion for the weighted features.
+    sigma_ : float
+        The kernel width behind it.
+    radius_ : float
+        Sum of the weights.
+    path_ : list of PathPoint
+        Every radius visited: restart, radius, size, support, weights and objective.
+    n_useful_features_ : int
+        How many of the selected features the criterion is highest with.
+    n_iter_ : int
+        Ascent steps taken.
+    stop_reason_ : str
+        Why the search ended, in a sentence.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has column names.
+
+    Notes
+    -----
+    A step visits all pairs of rows, in blocks: a second or so for 10,000 rows, and a hundred times as long
+    for ten times the rows. Of more rows than that, ``explore_rows=5_000`` or so searches a sample; all pairs
+    are then visited five times at the end. X need not be in memory: see `fit`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from l1lsmi import L1HSIC
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 8))
+    >>> y = X[:, 2] * X[:, 5] > 0
+    >>> L1HSIC(2, random_state=0).fit(X, y).get_support(indices=True)
+    array([2, 5])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **L1Selector._parameter_constraints,
+        **pick(HSIC, "sigma", "task"),
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        algorithm: str = "path",
+        sigma: float | None = None,
+        n_restarts: int | None = None,
+        task: str = "auto",
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        explore_rows: int | None = None,
+        memory_limit: int | None = None,
+        precision: str = "float64",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.algorithm = algorithm
+        self.sigma = sigma
+        self.n_restarts = n_restarts
+        self.task = task
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.explore_rows = explore_rows
+        self.memory_limit = memory_limit
+        self.precision = precision
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _learn(self, table: Table, target: Any, k: int) -> dict[str, Any]:
+        measure = HSIC(sigma=self.sigma, task=self.task)
+        learned = self._search(measure, self._weighting(), table, target, k, self.random_state)
+        # What has no meaning for a measure without model selection.
+        del learned["cv_score"], learned["regularization"], learned["estimate"]
+        return {"hsic": learned.pop("score"), **learned}

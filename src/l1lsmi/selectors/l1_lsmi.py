@@ -1,0 +1,170 @@
+"""Weights on the features, and squared-loss mutual information."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from l1lsmi.measures import SquaredMutualInformation
+from l1lsmi.rows import Table
+from l1lsmi.selectors._parts import L1Selector, pick
+
+__all__ = ["L1LSMI"]
+
+
+class L1LSMI(L1Selector):
+    """Select features by l1-penalised squared-loss mutual information.
+
+    Finds the set of exactly k features that together say most about the target: it sees
+    interactions (an exclusive or, where no feature says anything alone) and non-linear dependence,
+    and prefers features that add something to redundant ones. Features are standardised inside; constant
+    features get weight 0.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Number of features, or their share strictly between 0 and 1; None selects half.
+    algorithm : {"path", "paper"}, default="path"
+        "path" follows a shrinking l1 ball from all features down and climbs on the cross-validation
+        score; "paper" is Algorithm 1 of the paper.
+    n_basis : int, default=100
+        Number of kernel centres.
+    n_restarts : int or None, default=None
+        Restarts at most; None is 8 for "path", which stops as soon as restarts agree, and 20 for
+        "paper".
+    cv : int or splitter, default=5
+        Number of folds for model selection, or a splitter that tests every row once, such as
+        PredefinedSplit to keep groups together: sets of features are then compared by these folds
+        alone, never by single rows left out. A splitter that shuffles needs a random_state of its own.
+    task : {"auto", "classification", "regression"}, default="auto"
+        "auto" takes labels and up to 20 different whole numbers for classes, all else for a
+        quantity; integers with more than 20 different values are taken for a quantity with a
+        warning.
+    max_iter : int or None, default=None
+        Ascent steps per radius at most; None is 4 for "path" and 100 for "paper".
+    time_limit : float or None, default=None
+        Seconds after which the best set so far is returned, with a warning.
+    explore_rows : int or None, default=10_000
+        Of more rows than this the search looks at a sample of so many, each class or range of the target in
+        proportion; all rows decide between the best three sets, choose the model and give the scores.
+        None searches on all rows.
+    memory_limit : int or None, default=None
+        Bytes that may be used beside X; rows that do not fit are worked out anew for every step instead of
+        being kept. None keeps up to a quarter of a gigabyte, and on a device a part of its free memory.
+    device : str or None, default=None
+        Where to work on X that is in memory, such as "cuda": it is copied there, by torch or else by CuPy.
+        None works where X is.
+    precision : {"float64", "float32"}, default="float64"
+        What distances and kernels are worked out in. "float32" takes about half the memory beside X, and less
+        time where they are most of the work: with many columns or many rows. Means and scales of the columns,
+        sums over rows, fits and weights are in float64 either way.
+    random_state : int, RandomState instance or None, default=None
+        Draws centres, folds and starts. The same number gives the same answer whatever ``n_jobs``
+        or the number of BLAS threads.
+    n_jobs : int or None, default=None
+        Restarts run side by side in threads.
+    verbose : int, default=0
+        1 shows progress, as a bar where rich is installed.
+
+    Attributes
+    ----------
+    support_ : ndarray of bool, shape (n_features,)
+        The selected features.
+    weights_ : ndarray of float, shape (n_features,)
+        Weights of the standardised features; 0 for those not selected.
+    ranking_ : ndarray of int, shape (n_features,)
+        1 for selected features; 2, 3, ... for the others, those that held out longest first.
+    smi_ : float
+        Estimate of the squared-loss mutual information of the weighted features with the target.
+    cv_score_ : float
+        Cross-validation score of the model behind it; lower is better.
+    sigma_, regularization_ : float
+        That model.
+    radius_ : float
+        Sum of the weights.
+    path_ : list of PathPoint
+        Every radius visited: restart, radius, size, support, weights, objective and cv_score.
+    n_useful_features_ : int
+        How many of the selected features earn their place by the cross-validation score; fewer
+        than asked for where the data cannot give so many.
+    n_iter_ : int
+        Ascent steps taken.
+    stop_reason_ : str
+        Why the search ended, in a sentence.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has column names.
+
+    See Also
+    --------
+    l1lsmi.measures.SquaredMutualInformation : The measure by itself.
+
+    Notes
+    -----
+    Columns are standardised by mean and standard deviation. A single value that is thousands of times as
+    large as all others leaves little of the rest of its column: clip or transform such columns first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from l1lsmi import L1LSMI
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 8))
+    >>> y = X[:, 2] * X[:, 5] > 0
+    >>> selector = L1LSMI(2, random_state=0).fit(X, y)
+    >>> selector.get_support(indices=True)
+    array([2, 5])
+    >>> selector.transform(X).shape
+    (300, 2)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **L1Selector._parameter_constraints,
+        **pick(SquaredMutualInformation, "n_basis", "cv", "task"),
+        "device": [str, None],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        algorithm: str = "path",
+        n_basis: int = 100,
+        n_restarts: int | None = None,
+        cv: Any = 5,
+        task: str = "auto",
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        explore_rows: int | None = 10_000,
+        memory_limit: int | None = None,
+        device: str | None = None,
+        precision: str = "float64",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.algorithm = algorithm
+        self.n_basis = n_basis
+        self.n_restarts = n_restarts
+        self.cv = cv
+        self.task = task
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.explore_rows = explore_rows
+        self.memory_limit = memory_limit
+        self.device = device
+        self.precision = precision
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _learn(self, table: Table, target: Any, k: int) -> dict[str, Any]:
+        measure = SquaredMutualInformation(
+            n_basis=self.n_basis,
+            centers="uniform" if self.algorithm == "paper" else "balanced",
+            cv=self.cv,
+            task=self.task,
+        )
+        learned = self._search(measure, self._weighting(), table, target, k, self.random_state)
+        del learned["score"]  # cv_score says the same
+        return {"smi": learned.pop("estimate"), **learned}
