@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.utils._param_validation import InvalidParameterError
 
-from l1lsmi import L1HSIC, L1LSMI
+from l1lsmi import L1HSIC, L1LSMI, FeatureSelector
 from l1lsmi.arrays import in_float64, matching, namespace, to_numpy
 from l1lsmi.datasets import make_and_or, make_quad, make_xor
-from l1lsmi.measures import HSIC, MutualInformation, SquaredMutualInformation
+from l1lsmi.measures import HSIC, MutualInformation, Pearson, SquaredMutualInformation
 from l1lsmi.numerics.model import Model
 from l1lsmi.rows import Centers, FoldedRows, Layout, Means, Table
+from l1lsmi.strategies import Backward, Forward, L1Weighting, Ranking
 from l1lsmi.validation import check_target
 from tests.conftest import LIBRARIES, TASKS, assert_close, problem_data, to_library
 
@@ -344,3 +345,53 @@ def test_numbers_that_have_their_precision_are_not_copied(name):
     half = library.asarray(x, dtype=library.float32)
     assert kind(in_float64(half)) == "float64"
     assert kind(matching(x, half)) == "float32"
+
+
+@pytest.mark.parametrize("measure", [SquaredMutualInformation(n_basis=20), HSIC()])
+@pytest.mark.parametrize("strategy", [Forward(), Backward(), Ranking(), L1Weighting(n_restarts=2)])
+def test_any_strategy(measure, strategy):
+    X, y = make_quad(n_samples=120, random_state=0)[:2]
+    found = [
+        FeatureSelector(measure, strategy, 3, precision=precision, random_state=0).fit(X, y)
+        for precision in BOTH
+    ]
+    assert np.array_equal(found[0].support_, found[1].support_)
+    assert found[1].score_ == pytest.approx(found[0].score_, rel=1e-3)
+    assert found[1].score_ != found[0].score_
+    limited = FeatureSelector(measure, strategy, 3, memory_limit=20_000, random_state=0).fit(X, y)
+    assert np.array_equal(limited.support_, found[0].support_)
+    assert limited.score_ == pytest.approx(found[0].score_, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"precision": "float32"}, "precision='float32' is given"),
+        ({"memory_limit": 10}, "memory_limit=10 is"),
+    ],
+)
+@pytest.mark.parametrize("measure", [MutualInformation(), Pearson()])
+def test_measures_that_look_at_all_rows_at_once_refuse_what_they_cannot_keep_to(measure, options, words):
+    X, y = make_and_or(n_samples=60, random_state=0)[:2]
+    selector = FeatureSelector(measure, Ranking(), 2, **options)
+    with pytest.raises(ValueError, match=f"{words}.*{type(measure).__name__}.*leave it out"):
+        selector.fit(X, y)
+    assert not hasattr(selector, "support_")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        L1HSIC,
+        lambda k, **options: FeatureSelector(SquaredMutualInformation(n_basis=20), Forward(), k, **options),
+        lambda k, **options: FeatureSelector(MutualInformation(n_basis=10), Ranking(), k, **options),
+        lambda k, **options: FeatureSelector(Pearson(), Ranking(), k, **options),
+    ],
+)
+def test_a_device_by_its_name(make):
+    pytest.importorskip("torch", reason="torch is not installed")
+    X, y = make_and_or(n_samples=100, random_state=0)[:2]
+    here, there = make(3, random_state=0).fit(X, y), make(3, random_state=0, device="cpu").fit(X, y)
+    assert np.array_equal(here.support_, there.support_)
+    with pytest.raises(ValueError, match="device='abacus' cannot be used"):
+        make(3, device="abacus").fit(X, y)

@@ -7,7 +7,7 @@ from dataclasses import fields
 from numbers import Integral
 from typing import Any, ClassVar
 
-from joblib import effective_n_jobs
+from joblib import cpu_count, effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -27,9 +27,33 @@ def pick(part: Any, *names: str) -> dict[str, list[Any]]:
 
 
 class PartsSelector(Selector):
-    """A selector made of a measure and a strategy."""
+    """A selector made of a measure and a strategy, which is told where and with what to work on rows."""
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **Selector._parameter_constraints,
+        "memory_limit": [Interval(Integral, 1, None, closed="left"), None],
+        "device": [str, None],
+        "precision": [StrOptions(set(PRECISIONS))],
+        "random_state": ["random_state"],
+    }
+    memory_limit: int | None
+    device: str | None
+    precision: str
+    random_state: Any
     stop_reason_: str
+
+    def _read(self, X: Any, y: Any, checked: Selector) -> tuple[Any, Any]:
+        table, target = super()._read(X, y, checked)
+        return (table if self.device is None else check_device(table, self.device)), target
+
+    def _means(self) -> Means:
+        # Tasks may go to a cluster with more of them; threads share the rows, and are here.
+        n_threads = min(effective_n_jobs(self._n_jobs()), cpu_count())
+        return Means(self.memory_limit, n_threads, precision=self.precision)
+
+    def _n_jobs(self) -> int | None:
+        """Threads that were asked for."""
+        raise NotImplementedError
 
     def _search(
         self, measure: Measure, strategy: Strategy, table: Table, target: Any, k: int, random_state: Any
@@ -54,27 +78,16 @@ class L1Selector(PartsSelector):
     """A selector that weighs features: hands its parameters through to `L1Weighting`."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Selector._parameter_constraints,
-        "memory_limit": [Interval(Integral, 1, None, closed="left"), None],
-        "random_state": ["random_state"],
-        "precision": [StrOptions(set(PRECISIONS))],
+        **PartsSelector._parameter_constraints,
         **pick(L1Weighting, *_HANDED),
     }
-    precision: str
-    random_state: Any
-    memory_limit: int | None
     n_jobs: int | None
 
     def _weighting(self) -> L1Weighting:
         return L1Weighting(**{name: getattr(self, name) for name in _HANDED})
 
-    def _read(self, X: Any, y: Any, checked: Selector) -> tuple[Any, Any]:
-        table, target = super()._read(X, y, checked)
-        device = getattr(self, "device", None)
-        return (table if device is None else check_device(table, device)), target
-
     def _visits_rows(self) -> bool:
         return True
 
-    def _means(self) -> Means:
-        return Means(self.memory_limit, effective_n_jobs(self.n_jobs), precision=self.precision)
+    def _n_jobs(self) -> int | None:
+        return self.n_jobs

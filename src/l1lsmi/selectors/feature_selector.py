@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from l1lsmi.base import Selector
 from l1lsmi.measures import Measure, SquaredMutualInformation
 from l1lsmi.rows import Table
 from l1lsmi.selectors._parts import PartsSelector
 from l1lsmi.strategies import L1Weighting, Strategy
+from l1lsmi.validation import check_all_rows
 
 __all__ = ["FeatureSelector"]
 
@@ -26,6 +26,14 @@ class FeatureSelector(PartsSelector):
         (which is what None stands for), or one of your own.
     n_features_to_select : int, float or None, default=None
         Number of features, or their share strictly between 0 and 1; None selects half.
+    memory_limit : int or None, default=None
+        Bytes that may be used beside X, by a measure that visits rows in blocks: `SquaredMutualInformation`
+        or `HSIC`; see `L1LSMI` and `L1HSIC`.
+    device : str or None, default=None
+        Where to work on X that is in memory, such as "cuda": it is copied there, by torch or else by CuPy.
+        None works where X is.
+    precision : {"float64", "float32"}, default="float64"
+        What distances and kernels are worked out in, by a measure that visits rows in blocks.
     random_state : int, RandomState instance or None, default=None
         Draws whatever the parts draw at random; None takes that of the measure.
 
@@ -69,10 +77,9 @@ class FeatureSelector(PartsSelector):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Selector._parameter_constraints,
+        **PartsSelector._parameter_constraints,
         "measure": [Measure, None],
         "strategy": [Strategy, None],
-        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -81,11 +88,17 @@ class FeatureSelector(PartsSelector):
         strategy: Strategy | None = None,
         n_features_to_select: int | float | None = None,
         *,
+        memory_limit: int | None = None,
+        device: str | None = None,
+        precision: str = "float64",
         random_state: Any = None,
     ) -> None:
         self.measure = measure
         self.strategy = strategy
         self.n_features_to_select = n_features_to_select
+        self.memory_limit = memory_limit
+        self.device = device
+        self.precision = precision
         self.random_state = random_state
 
     def _validate_params(self) -> None:
@@ -93,9 +106,14 @@ class FeatureSelector(PartsSelector):
         for part in (self.measure, self.strategy):
             if part is not None:
                 part._validate_params()
+        if not self._visits_rows():
+            check_all_rows(self.measure, memory_limit=self.memory_limit, precision=self.precision)
 
     def _task(self) -> str:
         return "auto" if self.measure is None else self.measure.task
+
+    def _n_jobs(self) -> int | None:
+        return getattr(self.strategy, "n_jobs", None)
 
     def _visits_rows(self) -> bool:
         return self.measure is None or self.measure.visits_rows

@@ -47,6 +47,9 @@ class L1HSIC(L1Selector):
         them) and the targets. Blocks of rows are made so small that they fit; of rows that are not in
         memory as many are held at a time as fit, and all are read once for each time that takes. None is
         a quarter of a gigabyte.
+    device : str or None, default=None
+        Where to work on X that is in memory, such as "cuda": it is copied there, by torch or else by CuPy.
+        None works where X is.
     precision : {"float64", "float32"}, default="float64"
         What distances and kernels are worked out in. "float32" takes about half the memory beside X, and less
         time. Means and scales of the columns, sums over rows and weights are in float64 either way.
@@ -85,8 +88,8 @@ class L1HSIC(L1Selector):
 
     Notes
     -----
-    A step visits all pairs of rows, in blocks: a second or so for 10,000 rows, and a hundred times as long
-    for ten times the rows. Of more rows than that, ``explore_rows=5_000`` or so searches a sample; all pairs
+    A step visits all pairs of rows, in blocks: a hundred times the work for ten times the rows. Of more
+    than 10,000 rows or so, ``explore_rows=5_000`` or so searches a sample; all pairs
     are then visited five times at the end. X need not be in memory: see `fit`.
 
     Examples
@@ -117,6 +120,7 @@ class L1HSIC(L1Selector):
         time_limit: float | None = None,
         explore_rows: int | None = None,
         memory_limit: int | None = None,
+        device: str | None = None,
         precision: str = "float64",
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -131,6 +135,7 @@ class L1HSIC(L1Selector):
         self.time_limit = time_limit
         self.explore_rows = explore_rows
         self.memory_limit = memory_limit
+        self.device = device
         self.precision = precision
         self.random_state = random_state
         self.n_jobs = n_jobs

@@ -120,7 +120,6 @@ class L1LSMI(L1Selector):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **L1Selector._parameter_constraints,
         **pick(SquaredMutualInformation, "n_basis", "cv", "task"),
-        "device": [str, None],
     }
 
     def __init__(

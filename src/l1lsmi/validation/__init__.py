@@ -1,6 +1,7 @@
 """Everything that is refused, in one place: one sentence that says what, and what to do."""
 
 from l1lsmi.validation.features import (
+    check_all_rows,
     check_device,
     check_features,
     check_finite,
@@ -26,6 +27,7 @@ from l1lsmi.validation.target import TASKS, check_target
 __all__ = [
     "TASKS",
     "check_all_positive",
+    "check_all_rows",
     "check_count",
     "check_device",
     "check_features",

@@ -27,6 +27,7 @@ from l1lsmi.rows import RowsElsewhere, Table
 from l1lsmi.validation.target import check_target, is_missing
 
 __all__ = [
+    "check_all_rows",
     "check_device",
     "check_features",
     "check_finite",
@@ -95,6 +96,17 @@ def check_visits_rows(selector: Any, X: Any, visits: bool) -> None:
             f"X is {what}, but {type(selector).__name__} needs all rows in memory: pass a table of numbers, "
             "for instance a sample drawn by l1lsmi.sources.read_sample, or use L1LSMI or L1HSIC."
         )
+
+
+def check_all_rows(measure: Any, **given: Any) -> None:
+    """Check that nothing is asked of a measure that looks at all rows at once which it cannot keep to."""
+    usual = {"memory_limit": None, "precision": "float64"}
+    for name, value in given.items():
+        if value != usual[name]:
+            raise ValueError(
+                f"{name}={value!r} is given, but {type(measure).__name__} looks at all rows at once, in "
+                "float64: leave it out, or measure by SquaredMutualInformation or HSIC."
+            )
 
 
 def check_target_of(n_rows: int, y: Any, task: str) -> Target:
