@@ -3,8 +3,8 @@
     L1LSMI_DATA=directory python benchmarks/same_answer.py [--device]
 
 The artificial problems, and five real sets where their directory is set. A cell says whether the same four
-features are selected as from a NumPy array, and how far ``smi_`` is off. ``--device`` adds arrays of torch on
-a GPU, and of CuPy where it is installed.
+features are selected as from a NumPy array, and how far ``smi_`` is off. With ``--device`` they are arrays
+of torch on a GPU, and of CuPy where it is installed.
 """
 
 from __future__ import annotations
@@ -12,15 +12,13 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import dask.array as da
 import numpy as np
-import pandas as pd
 import torch
-from distributed import Client, LocalCluster
 
 from l1lsmi import L1LSMI
 from l1lsmi.datasets import load, make_and_or, make_quad, make_xor
@@ -60,10 +58,18 @@ def memory_map(X: np.ndarray, y: np.ndarray, folder: Path) -> Passed:
 
 
 def parquet(X: np.ndarray, y: np.ndarray, folder: Path) -> Passed:
+    import pandas as pd
+
     path = folder / "rows.parquet"
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
     frame.assign(y=y).to_parquet(path, row_group_size=ROWS)
     return path, "y", {}
+
+
+def dask_array(X: np.ndarray, y: np.ndarray, folder: Path) -> Passed:
+    import dask.array as da
+
+    return da.from_array(X, chunks=(ROWS, -1)), y, {}
 
 
 def cupy_array(X: np.ndarray, y: np.ndarray, folder: Path) -> Passed:
@@ -79,7 +85,7 @@ WAYS: dict[str, Way] = {
     "blocks": blocks,
     "memory map": memory_map,
     "Parquet": parquet,
-    "Dask, 2 workers": lambda X, y, folder: (da.from_array(X, chunks=(ROWS, -1)), y, {}),
+    "Dask, 2 workers": dask_array,
 }
 ON_DEVICE: dict[str, Way] = {
     "torch, CUDA": lambda X, y, folder: (torch.as_tensor(X, device="cuda"), y, {}),
@@ -113,16 +119,27 @@ def compare(ways: dict[str, Way], explore_rows: int) -> tuple[int, int]:
     return held, len(ways) * len(data)
 
 
+@contextmanager
+def two_workers() -> Iterator[None]:
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster),
+    ):
+        yield
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--device", action="store_true", help="arrays on a GPU too")
+    parser.add_argument("--device", action="store_true", help="arrays on a GPU")
     on_device = parser.parse_args().device
     torch.set_num_threads(1)  # products are small: threads would only wait for each other
     print(describe())
     print(f"torch {torch.__version__}")
     ways = dict(WAYS)
     if on_device:
-        ways |= ON_DEVICE
+        ways = dict(ON_DEVICE)
         print(torch.cuda.get_device_name())
         try:
             import cupy
@@ -131,10 +148,7 @@ def main() -> None:
         except ImportError:
             print("CuPy is not installed")
             del ways["CuPy"]
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
-        Client(cluster),
-    ):
+    with nullcontext() if on_device else two_workers():
         for title, explore_rows in EXPLORED.items():
             print(f"\n{title}: set, and how far smi_ is off")
             held, n = compare(ways, explore_rows)

@@ -10,7 +10,15 @@ from l1lsmi.numerics.leave_one_out import (
     LeaveOneOut,
     TargetFunctions,
 )
-from l1lsmi.numerics.left_out_fits import REGULARIZATIONS, RIDGE
+from l1lsmi.numerics.left_out_fits import (
+    REGULARIZATIONS,
+    RIDGE,
+    all_losses,
+    kernel_sums,
+    turned,
+    white_of,
+    whitened_losses,
+)
 from l1lsmi.numerics.model import Model
 from l1lsmi.rows import Means, Table
 from l1lsmi.validation import check_target
@@ -221,3 +229,23 @@ def test_many_columns_of_some_rows_have_the_same_slopes(task):
         some.rows.centers.max_columns = 50
         slopes.append(some.set_slopes(columns, MODEL, np.arange(300)))
     assert_close(slopes[0], slopes[1], rtol=1e-7, atol=1e-10)
+
+
+def test_centres_close_to_each_other_cost_no_digits():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=3_000)
+    functions = np.sin(x)[:, None] + 0.1 * rng.normal(size=(3_000, 1))
+    kernel, among = (np.exp(-0.5 * ((points[:, None] - x[:60]) / 8.0) ** 2) for points in (x, x[:60]))
+    white = white_of(among)
+    left, sizes, _ = np.linalg.svd(kernel @ white, full_matrices=False)
+    shares = [sizes**2 / (sizes**2 + regularization) for regularization in REGULARIZATIONS]
+    rests = [1 - (left * left) @ share for share in shares]
+    errors = [
+        (functions - (left * share) @ (left.T @ functions))[:, 0] / rest
+        for share, rest in zip(shares, rests, strict=True)
+    ]
+    expected = [error @ error for error in errors]
+    one = all_losses(kernel, functions, turned(white, *kernel_sums(kernel @ white, functions)))
+    (stacked,) = whitened_losses(kernel[None], functions, among[None])
+    np.testing.assert_allclose(one, expected, rtol=1e-9)
+    np.testing.assert_allclose(stacked, expected, rtol=1e-9)

@@ -36,6 +36,7 @@ from l1lsmi.numerics.left_out_fits import (
     left_out,
     row_slopes,
     turned,
+    white_of,
 )
 from l1lsmi.numerics.model import Judgement, Model
 from l1lsmi.numerics.sampling import spread_centers
@@ -220,12 +221,10 @@ class LeaveOneOut:
         if not sigmas:
             return []
         scales = tuple(sigma**-2 for sigma in sigmas)
-        sums = self.rows.sum(_sums_at, weights, columns, scales, columns=columns)
         among = self._among.exponents(weights, columns)
-        fits = [
-            turned(FitSums(sums[2 * i], sums[2 * i + 1], exp_in_place(among * scale)))
-            for i, scale in enumerate(scales)
-        ]
+        whites = [white_of(in_float64(exp_in_place(among * scale))) for scale in scales]
+        sums = self.rows.sum(_sums_at, weights, columns, scales, whites, columns=columns)
+        fits = [turned(white, *sums[2 * i : 2 * i + 2]) for i, white in enumerate(whites)]
         losses = self.rows.sum(_losses_at, weights, columns, scales, fits, columns=columns)
         found = []
         for sigma, loss in zip(sigmas, losses, strict=True):
@@ -342,14 +341,14 @@ def _sums_of(block: FoldedBlock, weights: HostArray, columns: HostArray) -> tupl
 
 
 def _sums_at(
-    block: FoldedBlock, weights: HostArray, columns: HostArray, scales: tuple[float, ...]
+    block: FoldedBlock, weights: HostArray, columns: HostArray, scales: tuple[float, ...], whites: list[Array]
 ) -> tuple[Array, ...]:
-    """Sums at several widths, one after the other: distances are worked out once."""
+    """Sums in white coordinates at several widths, one after the other: distances are worked out once."""
     exponents = block.exponents(weights**2, columns)
     found: list[Array] = []
-    for scale in scales:
+    for scale, white in zip(scales, whites, strict=True):
         kernel = in_float64(exp_in_place(exponents * scale))
-        found.extend(kernel_sums(kernel, block.attached["functions"]))
+        found.extend(kernel_sums(kernel @ white, block.attached["functions"]))
     return tuple(found)
 
 

@@ -117,9 +117,8 @@ class LeaveOneOutTogether:
         index = like(np.array(places), exponents)
         scale = like(np.array(sigmas) ** -2.0, exponents)[:, None, None]
         kernels = in_float64(exp_in_place(xp.take(exponents, index, axis=0) * matching(scale, exponents)))
-        gram, joint = kernel_sums(kernels, self._functions)
-        sums = FitSums(gram, joint, exp_in_place(xp.take(among, index, axis=0) * scale))
-        losses = to_numpy(whitened_losses(kernels, self._functions, sums)) / self.n_rows
+        whole = exp_in_place(xp.take(among, index, axis=0) * scale)
+        losses = to_numpy(whitened_losses(kernels, self._functions, whole)) / self.n_rows
         best = losses.argmin(axis=1)
         return [
             Judgement(float(loss[i]), Model(sigma, REGULARIZATIONS[i]))

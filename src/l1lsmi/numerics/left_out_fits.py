@@ -31,6 +31,7 @@ __all__ = [
     "left_out",
     "row_slopes",
     "turned",
+    "white_of",
     "whitened_losses",
 ]
 
@@ -83,18 +84,21 @@ def kernel_sums(kernel: Array, functions: Array) -> tuple[Array, Array]:
     return across @ kernel, across @ functions
 
 
-def _whitening(among: Array) -> Array:
-    """Coordinates in which the kernels among the centres are 1."""
+def white_of(among: Array) -> Array:
+    """Coordinates in which the kernels among the centres are 1.
+
+    Gram matrices are those of kernels in these coordinates: turned afterwards, they would have lost the
+    digits that keep them positive where centres are close to each other.
+    """
     return whitening(among + RIDGE * like(np.eye(among.shape[-1]), among))
 
 
-def turned(sums: FitSums) -> Turned:
-    """All regularizations of one fit, by one eigendecomposition."""
-    xp = namespace(sums.gram)
-    white = _whitening(sums.among)
-    size, turn = xp.linalg.eigh(xp.matrix_transpose(white) @ sums.gram @ white)
+def turned(white: Array, gram: Array, joint: Array) -> Turned:
+    """All regularizations of one fit, by one eigendecomposition of its sums in white coordinates."""
+    xp = namespace(gram)
+    size, turn = xp.linalg.eigh(gram)
+    joint = xp.matrix_transpose(turn) @ joint
     turn = white @ turn
-    joint = xp.matrix_transpose(turn) @ sums.joint
     shrink = 1.0 / (clip_below(size, 0.0)[:, None] + like(np.array(REGULARIZATIONS), turn))
     fits = xp.reshape(shrink[:, :, None] * joint[:, None, :], (turn.shape[0], -1))
     return Turned(turn, shrink, fits)
@@ -110,16 +114,14 @@ def all_losses(kernel: Array, functions: Array, fit: Turned) -> Array:
     return xp.sum(xp.sum(residuals * residuals, axis=2) / (rest * rest), axis=0)
 
 
-def whitened_losses(kernels: Array, functions: Array, sums: FitSums) -> Array:
+def whitened_losses(kernels: Array, functions: Array, among: Array) -> Array:
     """The same for a stack of fits, (stack, regularizations), by a factorisation for each regularization.
 
     A device does many of these at once, but eigendecompositions one by one.
     """
     xp = namespace(kernels)
-    white = _whitening(sums.among)
-    back = xp.matrix_transpose(white)
-    gram, joint = back @ sums.gram @ white, back @ sums.joint
-    values = back @ xp.matrix_transpose(kernels)  # (stack, b, rows)
+    values = xp.matrix_transpose(white_of(among)) @ xp.matrix_transpose(kernels)  # (stack, b, rows)
+    gram, joint = values @ xp.matrix_transpose(values), values @ functions
     eye = like(np.eye(gram.shape[-1]), gram)
     at_a_time = max(1, MOST_NUMBERS // math.prod(values.shape))
     losses = []
