@@ -1,11 +1,9 @@
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from l1lsmi.numerics.l1_ball import project_to_simplex_ball
-from tests.conftest import assert_close, library_of, to_library
 
 VECTORS = arrays(np.float64, st.integers(1, 30), elements=st.floats(-1e3, 1e3))
 RADII = st.floats(1e-3, 1e3)
@@ -30,17 +28,5 @@ def test_projecting_twice_changes_nothing(weights, radius):
     np.testing.assert_allclose(project_to_simplex_ball(once, radius), once, atol=1e-9 * (1 + radius))
 
 
-def test_inside_the_ball_only_negatives_are_cut(library):
-    weights = to_library([0.2, -0.5, 0.3], library)
-    projected = project_to_simplex_ball(weights, 1.0)
-    assert library_of(projected) == library_of(weights)
-    assert_close(projected, to_library([0.2, 0.0, 0.3], library))
-
-
-@pytest.mark.parametrize("radius", [0.1, 1.0, 1.9])
-def test_same_in_every_library(library, radius):
-    weights = np.array([1.0, 0.5, 0.5, -2.0, 0.01])
-    assert_close(
-        project_to_simplex_ball(to_library(weights, library), radius),
-        project_to_simplex_ball(weights, radius),
-    )
+def test_inside_the_ball_only_negatives_are_cut():
+    np.testing.assert_array_equal(project_to_simplex_ball(np.array([0.2, -0.5, 0.3]), 1.0), [0.2, 0.0, 0.3])

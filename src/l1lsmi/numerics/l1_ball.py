@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from l1lsmi.arrays import Array, namespace
+import numpy as np
+
+from l1lsmi.arrays import HostArray
 
 __all__ = ["project_to_simplex_ball"]
 
 
-def project_to_simplex_ball(weights: Array, radius: float) -> Array:
+def project_to_simplex_ball(weights: HostArray, radius: float) -> HostArray:
     """Find the nearest point with non-negative entries whose sum is at most ``radius``.
 
     Parameters
     ----------
-    weights : array of shape (m,)
+    weights : numpy.ndarray of shape (m,)
     radius : float
         Positive.
 
     Returns
     -------
-    projected : array of shape (m,)
+    projected : numpy.ndarray of shape (m,)
 
     Notes
     -----
@@ -32,12 +34,10 @@ def project_to_simplex_ball(weights: Array, radius: float) -> Array:
     >>> project_to_simplex_ball(np.array([0.9, 0.5, -0.3]), 1.0)
     array([0.7, 0.3, 0. ])
     """
-    xp = namespace(weights)
-    positive = xp.clip(weights, min=0.0)
-    if float(xp.sum(positive)) <= radius:
+    positive = np.maximum(weights, 0.0)
+    if positive.sum() <= radius:
         return positive
-    descending = xp.flip(xp.sort(positive))
-    counts = xp.cumulative_sum(xp.ones_like(descending))
-    thresholds = (xp.cumulative_sum(descending) - radius) / counts
-    n_left = int(xp.sum(xp.astype(descending > thresholds, xp.int64)))
-    return xp.clip(positive - thresholds[max(n_left, 1) - 1], min=0.0)
+    descending = np.sort(positive)[::-1]
+    thresholds = (np.cumsum(descending) - radius) / np.arange(1, descending.size + 1)
+    n_left = max(1, int(np.count_nonzero(descending > thresholds)))
+    return np.asarray(np.maximum(positive - thresholds[n_left - 1], 0.0))
