@@ -15,6 +15,7 @@ import pytest
 da = pytest.importorskip("dask.array", reason="dask is not installed")
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")
 
+import dask  # noqa: E402
 import dask.dataframe as dd  # noqa: E402
 
 from l1lsmi import L1LSMI, FeatureSelector  # noqa: E402
@@ -317,3 +318,14 @@ def test_a_cluster_that_goes_away_is_named():
     with pytest.raises(RuntimeError, match="cluster went away"):
         next(started)
     connected.close()
+
+
+def test_rows_are_spread_evenly_over_the_workers(client):
+    X, y = data(4_000)
+    first, second = sorted(client.scheduler_info()["workers"])
+    blocks = [client.scatter(block, workers=[first]) for block in np.array_split(X, 8)]
+    chunks = [da.from_delayed(block, (500, 6), dtype=np.float64) for block in map(dask.delayed, blocks)]
+    table = open_rows(da.concatenate(chunks), y).table
+    parts = table.parts(check_target(y, "regression"), np.zeros(4_000, dtype=np.int8))
+    shares = {worker: len(share) for worker, share in parts._shares()}
+    assert shares == {first: 4, second: 4}

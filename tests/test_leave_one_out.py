@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
+from l1lsmi.arrays import whitened, whitening
 from l1lsmi.numerics import leave_one_out
 from l1lsmi.numerics.leave_one_out import (
     WIDTHS,
@@ -249,3 +250,13 @@ def test_centres_close_to_each_other_cost_no_digits():
     (stacked,) = whitened_losses(kernel[None], functions, among[None])
     np.testing.assert_allclose(one, expected, rtol=1e-9)
     np.testing.assert_allclose(stacked, expected, rtol=1e-9)
+
+
+def test_rows_times_a_triangle():
+    rng = np.random.default_rng(0)
+    factor = rng.normal(size=(7, 7))
+    white = whitening(factor @ factor.T + np.eye(7))
+    np.testing.assert_allclose(white.T @ (factor @ factor.T + np.eye(7)) @ white, np.eye(7), atol=1e-12)
+    x = rng.normal(size=(20, 7))
+    assert_close(whitened(x.copy(), white), x @ white)
+    assert_close(whitened(x.T.copy().T, white), x @ white)

@@ -7,6 +7,8 @@ columns together, and solving many small positive definite systems.
 
 from __future__ import annotations
 
+import ctypes
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +18,7 @@ from typing import Any, TypeAlias
 import array_api_compat
 import array_api_compat.numpy as _numpy
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 from threadpoolctl import ThreadpoolController
 
 Array: TypeAlias = Any
@@ -54,6 +56,7 @@ __all__ = [
     "steady_blas",
     "to_device",
     "to_numpy",
+    "whitened",
     "whitening",
 ]
 
@@ -190,9 +193,42 @@ def _thread_pools() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+#: What glibc calls its options.
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+
 _steady = threading.Lock()
 #: Threads that matrix products were allowed when they were last put on one.
 _allowed = 1
+
+
+@contextmanager
+def _freed_memory_kept() -> Iterator[None]:
+    """Have freed memory kept where the process was started with a limit on that, as workers of Dask are.
+
+    Every array of more than 128 KB would be fresh pages, which takes as long as the arithmetic on them.
+    """
+    given = os.environ.get("MALLOC_TRIM_THRESHOLD_", "")
+    allocator = _c_library() if given.isdigit() else None
+    if allocator is None:
+        yield
+        return
+    allocator.mallopt(_TRIM_THRESHOLD, 2**26)
+    allocator.mallopt(_MMAP_THRESHOLD, 2**25)
+    try:
+        yield
+    finally:
+        allocator.mallopt(_TRIM_THRESHOLD, int(given))
+        allocator.mallopt(_MMAP_THRESHOLD, 2**17)
+
+
+@cache
+def _c_library() -> Any:
+    """The C library, where it is one whose allocator can be told what to keep."""
+    try:
+        library = ctypes.CDLL(None)
+        return library if hasattr(library, "mallopt") else None
+    except (OSError, TypeError):
+        return None
 
 
 @contextmanager
@@ -201,7 +237,7 @@ def steady_blas() -> Iterator[None]:
 
     Sums are then added up in the same order on every machine, so that results do not depend on
     the number of threads; work is spread over restarts instead. The limit is one for the whole
-    process: whoever finds it set neither sets nor lifts it.
+    process: whoever finds it set neither sets nor lifts it. Freed memory is kept meanwhile.
     """
     global _allowed
     if not _steady.acquire(blocking=False):
@@ -209,7 +245,7 @@ def steady_blas() -> Iterator[None]:
         return
     try:
         _allowed = _blas_threads_now()
-        with _thread_pools().limit(limits=1, user_api="blas"):
+        with _freed_memory_kept(), _thread_pools().limit(limits=1, user_api="blas"):
             yield
     finally:
         _steady.release()
@@ -295,6 +331,14 @@ def whitening(matrices: Array) -> Array:
             raise np.linalg.LinAlgError("a matrix of kernels is not positive definite")
         return lapack.dtrtri(factor, overwrite_c=1)[0]
     return xp.matrix_transpose(xp.linalg.inv(xp.linalg.cholesky(matrices)))
+
+
+def whitened(x: Array, white: Array) -> Array:
+    """Rows times what `whitening` found, which is triangular; ``x`` may be overwritten."""
+    if isinstance(x, np.ndarray) and x.ndim == 2 and x.flags.c_contiguous and x.dtype == np.float64:
+        # Read by columns, rows are columns and the product comes from the left: nothing is copied.
+        return blas.dtrmm(1.0, white, x.T, trans_a=1, overwrite_b=1).T
+    return x @ white
 
 
 def positive_definite_solve(matrices: Array, right: Array) -> Array:

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import Array, HostArray, exp_in_place, in_float64, like, namespace, to_numpy
+from l1lsmi.arrays import Array, HostArray, exp_in_place, in_float64, like, namespace, to_numpy, whitened
 from l1lsmi.numerics.left_out_fits import (
     REGULARIZATIONS,
     FitSums,
@@ -348,7 +348,7 @@ def _sums_at(
     found: list[Array] = []
     for scale, white in zip(scales, whites, strict=True):
         kernel = in_float64(exp_in_place(exponents * scale))
-        found.extend(kernel_sums(kernel @ white, block.attached["functions"]))
+        found.extend(kernel_sums(whitened(kernel, white), block.attached["functions"]))
     return tuple(found)
 
 

@@ -23,7 +23,7 @@ from l1lsmi.arrays import (
     to_numpy,
 )
 from l1lsmi.rows.table import Table
-from l1lsmi.rows.wide import wide_exponents, wide_pull_back
+from l1lsmi.rows.wide import CentersAt, wide_exponents, wide_pull_back
 
 __all__ = ["Centers", "FoldedBlock", "FoldedRows", "Layout", "add_up", "centers_of"]
 
@@ -219,8 +219,8 @@ class FoldedBlock:
     def _new_exponents(self, squared_weights: HostArray, columns: HostArray) -> Array:
         points = self._wide_points(columns)
         if points is not None:
-            centers, v = self._wide_centers(points, columns), squared_weights.astype(points.dtype)
-            work = wide_exponents(points, centers, v, self._n_threads())
+            at, v = self._wide_centers(points, columns), squared_weights.astype(points.dtype)
+            work = wide_exponents(points, at, v, self._n_threads())
             work = work.astype(self.table.dtype, copy=False)
             if self._has_all_rows:
                 work = work[np.maximum(self.rows.ravel(), 0)]
@@ -259,10 +259,11 @@ class FoldedBlock:
     def _has_all_rows(self) -> bool:
         return bool(np.unique(self.rows[self.rows >= 0]).size == self.table.n_rows)
 
-    def _wide_centers(self, points: HostArray, columns: HostArray) -> HostArray:
+    def _wide_centers(self, points: HostArray, columns: HostArray) -> CentersAt:
         if self._has_all_rows and self.centers.table is self.table:
-            return points[self.centers.places]
-        return self.centers.wide(columns).astype(points.dtype, copy=False)
+            return lambda inside: points[self.centers.places, inside]
+        wide = self.centers.wide(columns).astype(points.dtype, copy=False)
+        return lambda inside: wide[:, inside]
 
     def _n_threads(self) -> int:
         """Threads for one wide product, where so many are at work already."""
@@ -291,8 +292,8 @@ class FoldedBlock:
                 # Added, as centres that only fill up a class are all in one place.
                 np.add.at(natural, self.rows.ravel()[real], slope[real])
                 slope = natural
-            centers = self._wide_centers(points, columns)
-            return in_float64(wide_pull_back(points, centers, slope, self._n_threads()))
+            at = self._wide_centers(points, columns)
+            return in_float64(wide_pull_back(points, at, slope, self._n_threads()))
         row_sums, turned = xp.sum(slope, axis=1), xp.matrix_transpose(slope)
         totals = []
         for piece, inside in self._pieces(columns):

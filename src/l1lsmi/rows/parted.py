@@ -16,7 +16,7 @@ from l1lsmi.rows.table import Means, Table
 __all__ = ["ArrayParts", "Part", "PartedRows", "Parts", "RowsElsewhere", "fold_rows", "sum_in_order"]
 
 #: Rows in a part of an array: enough that visiting it costs little beside the work.
-PART_ROWS = 2_000
+PART_ROWS = 1_000
 #: A part has at least so many rows, however little memory there is.
 FEWEST_ROWS = 100
 

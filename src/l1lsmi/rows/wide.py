@@ -5,27 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from l1lsmi.arrays import HostArray
 
-__all__ = ["wide_exponents", "wide_pull_back"]
+__all__ = ["CentersAt", "wide_exponents", "wide_pull_back"]
 
 #: Columns in a part, the same for any number of threads: sums then come out the same.
 PART_COLUMNS = 4_096
 
+#: Centres, (b, columns), of a part of the columns: where they are some of the points, no copy of all is made.
+CentersAt: TypeAlias = Callable[[slice], HostArray]
+
 
 def wide_exponents(
-    points: HostArray, centers: HostArray, squared_weights: HostArray, n_threads: int = 1
+    points: HostArray, centers_at: CentersAt, squared_weights: HostArray, n_threads: int = 1
 ) -> HostArray:
     """Minus half the weighted squared distances, for many columns: nothing of their size is copied.
 
     Parameters
     ----------
     points : numpy.ndarray of shape (n, m)
-    centers : numpy.ndarray of shape (b, m)
+    centers_at : callable
     squared_weights : numpy.ndarray of shape (m,)
     n_threads : int, default=1
 
@@ -35,7 +38,7 @@ def wide_exponents(
     """
 
     def of_part(inside: slice) -> HostArray:
-        some, around, v = points[:, inside], centers[:, inside], squared_weights[inside]
+        some, around, v = points[:, inside], centers_at(inside), squared_weights[inside]
         weighted = around * v
         # In this order, which BLAS is faster with where there are many more columns than rows.
         exponents = (weighted @ some.T).T
@@ -50,13 +53,15 @@ def wide_exponents(
     return total
 
 
-def wide_pull_back(points: HostArray, centers: HostArray, slope: HostArray, n_threads: int = 1) -> HostArray:
+def wide_pull_back(
+    points: HostArray, centers_at: CentersAt, slope: HostArray, n_threads: int = 1
+) -> HostArray:
     """Half the sum of slope times squared gap, for each of many columns: see `FoldedBlock.pull_back`.
 
     Parameters
     ----------
     points : numpy.ndarray of shape (n, m)
-    centers : numpy.ndarray of shape (b, m)
+    centers_at : callable
     slope : numpy.ndarray of shape (n, b)
     n_threads : int, default=1
 
@@ -67,7 +72,7 @@ def wide_pull_back(points: HostArray, centers: HostArray, slope: HostArray, n_th
     at_rows, at_centers, turned = slope.sum(axis=1), slope.sum(axis=0), slope.T
 
     def of_part(inside: slice) -> HostArray:
-        some, around = points[:, inside], centers[:, inside]
+        some, around = points[:, inside], centers_at(inside)
         total = np.einsum("i,ij,ij->j", at_rows, some, some)
         total += np.einsum("l,lj,lj->j", at_centers, around, around)
         total *= 0.5

@@ -186,10 +186,30 @@ class ClusterTable(RemoteTable):
         """The rows with what is to be predicted and their folds."""
         parts = []
         with _trouble_named(self.client):
-            for chunk, start, stop in zip(self.chunks, self.starts[:-1], self.starts[1:], strict=True):
+            workers = self._even_places()
+            for chunk, worker, start, stop in zip(
+                self.chunks, workers, self.starts[:-1], self.starts[1:], strict=True
+            ):
                 beside = (target.slice_of(start, stop), fold_of_row[start:stop], self.means.precision)
-                parts.append(self.client.submit(_part, chunk, self.mean, self.scale, *beside, pure=False))
+                parts.append(_submit(self.client, worker, _part, chunk, self.mean, self.scale, *beside))
         return ClusterParts(self.client, parts, np.diff(self.starts), self.means)
+
+    def _even_places(self) -> list[str]:
+        """A worker for every chunk: one that has it, unless that one has more rows than its share by then."""
+        holders = self.client.who_has(self.chunks)
+        threads = {name: max(1, n) for name, n in self.client.nthreads().items()}
+        share = self.n_rows / max(1, sum(threads.values()))
+        loads = dict.fromkeys(sorted(threads), 0.0)
+        places = []
+        for chunk, size in zip(self.chunks, np.diff(self.starts), strict=True):
+            here = [name for name in holders.get(chunk.key, ()) if name in loads]
+            near = [name for name in here if loads[name] + 0.5 * size <= share * threads[name]]
+            among = sorted(near or loads)
+            place = min(among, key=lambda name: loads[name] / threads[name], default="")
+            if place:
+                loads[place] += float(size)
+            places.append(place)
+        return places
 
     def columns_of(self, columns: HostArray) -> Table | None:
         """Rows stay on the workers, which have the threads."""
@@ -229,15 +249,10 @@ class ClusterParts:
             task = self.client.submit(_task, function, arguments, pure=False)
             shares = self._shares()
             tasks = [
-                self._submit(worker, _sum_parts, task, [self.parts[i] for i in share])
+                _submit(self.client, worker, _sum_parts, task, [self.parts[i] for i in share])
                 for worker, share in shares
             ]
             return add_up(self.client.gather(tasks))
-
-    def _submit(self, worker: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Run a function where the rows are, or wherever they are made again when that worker is gone."""
-        where = {"workers": [worker], "allow_other_workers": True} if worker else {}
-        return self.client.submit(function, *arguments, pure=False, **where)
 
     def sum_pairs(self, function: Callable[..., Any], *arguments: Any, columns: HostArray) -> Any:
         """Add up over pairs of parts: some columns of as many parts as may be kept go to every worker."""
@@ -250,8 +265,14 @@ class ClusterParts:
             for group in groups:
                 sent = self._send(group, columns, workers, keep=len(groups) == 1)
                 tasks = [
-                    self._submit(
-                        worker, _sum_pairs_of, task, sent[worker], share, [self.parts[i] for i in share]
+                    _submit(
+                        self.client,
+                        worker,
+                        _sum_pairs_of,
+                        task,
+                        sent[worker],
+                        share,
+                        [self.parts[i] for i in share],
                     )
                     for worker, share in shares
                 ]
@@ -283,7 +304,7 @@ class ClusterParts:
         narrow = [self.client.submit(_narrow, self.parts[i], columns, pure=False) for i in group]
         together = self.client.submit(_numbered, group, narrow, pure=False)
         # What a worker has only borrowed from another would be taken from it between two visits.
-        sent = {worker: self._submit(worker, _keep, together) for worker in sorted(workers)}
+        sent = {worker: _submit(self.client, worker, _keep, together) for worker in sorted(workers)}
         self._sent = (columns, sent) if keep else None
         return sent
 
@@ -324,6 +345,12 @@ def _trouble_named(client: Any) -> Iterator[None]:
         if client.status == "running":
             raise
         raise RuntimeError(GONE) from None
+
+
+def _submit(client: Any, worker: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Run a function where the rows are, or wherever they are made again when that worker is gone."""
+    where = {"workers": [worker], "allow_other_workers": True} if worker else {}
+    return client.submit(function, *arguments, pure=False, **where)
 
 
 def _run(client: Any, function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> list[Any]:
