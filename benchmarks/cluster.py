@@ -16,7 +16,7 @@ import time
 
 import dask.array as da
 import numpy as np
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, wait
 
 from l1lsmi import L1LSMI
 from l1lsmi.measures import SquaredMutualInformation
@@ -45,6 +45,7 @@ def timed(n_workers: int, n: int, m: int, kill_after: float | None = None):
         X, y = data(n, m)
         X = X.persist()
         y = y.compute()
+        wait(X)
         client.gather(client.map(lambda _: __import__("l1lsmi.selectors"), range(n_workers), pure=False))
         killer = None
         if kill_after is not None:

@@ -108,10 +108,13 @@ def all_losses(kernel: Array, functions: Array, fit: Turned) -> Array:
     """Squared errors of the rows left out, for every regularization."""
     xp = namespace(kernel)
     values = kernel @ fit.turn
-    rest = clip_below(1.0 - (values * values) @ fit.shrink, LEAST_REST)
-    fitted = xp.reshape(values @ fit.fits, (values.shape[0], -1, functions.shape[1]))
-    residuals = functions[:, None, :] - fitted
-    return xp.sum(xp.sum(residuals * residuals, axis=2) / (rest * rest), axis=0)
+    residuals = xp.reshape(values @ fit.fits, (values.shape[0], -1, functions.shape[1]))
+    # In place, as these are the largest arrays of a visit.
+    residuals -= functions[:, None, :]
+    residuals *= residuals
+    values *= values
+    rest = clip_below(1.0 - values @ fit.shrink, LEAST_REST)
+    return xp.sum(xp.sum(residuals, axis=2) / (rest * rest), axis=0)
 
 
 def whitened_losses(kernels: Array, functions: Array, among: Array) -> Array:

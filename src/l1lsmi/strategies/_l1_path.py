@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -99,7 +100,8 @@ def search(
     def neighbours(supports: Sequence[tuple[int, ...]]) -> list[list[tuple[int, ...]]]:
         found = jury.neighbours(supports, problem.columns, settings.swap_width)
         shortlists = [near[:SHORTLIST] for near in found]
-        jury.expect([support for near in shortlists for support in near])
+        # The first of every shortlist is asked about for certain, the others if those before do not help.
+        jury.expect([s for some in zip_longest(*shortlists) for s in some if s is not None])
         if together:
             jury.judge_all([support for near in shortlists for support in near])
         return shortlists
