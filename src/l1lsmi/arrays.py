@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -159,8 +160,13 @@ def to_device(x: HostArray, device: str) -> Array:
         import torch
     except ImportError:
         return _to_cupy(x, device)
+    if device.startswith("meta"):
+        raise ValueError("cannot be used (it holds no values)")
     try:
-        return torch.as_tensor(x, device=device)
+        with warnings.catch_warnings():
+            # Nothing is written to it.
+            warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
+            return torch.as_tensor(x, device=device)
     except (RuntimeError, AssertionError, ValueError) as error:
         raise ValueError(f"cannot be used ({str(error).splitlines()[0]})") from None
 

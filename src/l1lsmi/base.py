@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from l1lsmi.arrays import HostArray, is_foreign, like, namespace
 from l1lsmi.numerics.target import Target
 from l1lsmi.rows import Means, Table
-from l1lsmi.sources import is_elsewhere, open_rows, select_elsewhere
+from l1lsmi.sources import is_elsewhere, open_rows, select_elsewhere, targets_here
 from l1lsmi.validation import (
     check_features,
     check_share,
@@ -84,7 +84,13 @@ class Selector(SelectorMixin, BaseEstimator):
             opened = open_rows(X, y, self._means())
             tell_features(checked, opened.table.n_columns, opened.names)
             return opened.table, check_target_of(opened.table.n_rows, opened.y, self._task())
+        if isinstance(X, Iterator):
+            raise ValueError(
+                f"X is a {type(X).__name__}, which can be gone through only once: pass a function that gives "
+                "a new iterator of blocks each time."
+            )
         target: Target | None = None
+        y = targets_here(y)
         if self._uses_target():
             X, target = check_xy(X, y, self._task(), checked)
         else:
@@ -126,7 +132,12 @@ class Selector(SelectorMixin, BaseEstimator):
         """
         if is_elsewhere(X):
             check_is_fitted(self)
-            return select_elsewhere(X, np.flatnonzero(self.support_), self.n_features_in_)
+            return select_elsewhere(
+                X,
+                np.flatnonzero(self.support_),
+                self.n_features_in_,
+                getattr(self, "feature_names_in_", None),
+            )
         if not is_foreign(X):
             return super().transform(X)
         check_is_fitted(self)

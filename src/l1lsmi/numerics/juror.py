@@ -50,7 +50,8 @@ class Juror:
         self.judge = self._careful.judge
         self.set_slopes = self._quick.set_slopes
         self._together: tuple[LeaveOneOutTogether, LeaveOneOutTogether] | None = None
-        if isinstance(table, Table) and is_foreign(table.x) and table.n_rows <= DEVICE_BLOCK_ROWS:
+        few = table.n_rows <= DEVICE_BLOCK_ROWS and self._careful.rows.at_hand
+        if isinstance(table, Table) and is_foreign(table.x) and few:
             quick, careful = (LeaveOneOutTogether(table, judge) for judge in (self._quick, self._careful))
             self._together = quick, careful
 

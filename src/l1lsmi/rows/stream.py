@@ -68,9 +68,22 @@ class StreamTable(RemoteTable):
     scale: HostArray
     means: Means
 
+    def blocks(self, columns: HostArray | None) -> Iterator[HostArray]:
+        """Blocks of the source, which must have the rows that it had at first."""
+        n_rows = 0
+        for block in self.source.blocks(columns):
+            n_rows += len(block)
+            if n_rows <= self.n_rows:
+                yield block
+        if n_rows != self.n_rows:
+            raise ValueError(
+                f"X gave {n_rows} rows on this visit and {self.n_rows} on the first: let it give the same "
+                "rows each time it is gone through."
+            )
+
     def _read(self, rows: HostArray) -> Table:
         found, start = [], 0
-        for block in self.source.blocks(None):
+        for block in self.blocks(None):
             stop = start + len(block)
             inside = rows[np.searchsorted(rows, start) : np.searchsorted(rows, stop)]
             if inside.size:
@@ -81,7 +94,7 @@ class StreamTable(RemoteTable):
     def columns_of(self, columns: HostArray) -> Table:
         """Some columns, in order, of all rows, in memory."""
         x, start = np.empty((self.n_rows, columns.size)), 0
-        for block in self.source.blocks(columns):
+        for block in self.blocks(columns):
             x[start : start + len(block)] = block
             start += len(block)
         return Table(x, self.mean, self.scale, self.means, columns)
@@ -101,7 +114,7 @@ class StreamParts:
 
     def _parts(self, columns: HostArray | None) -> Iterator[Part]:
         table, start = self.table, 0
-        blocks = _without_columns(table.n_rows) if columns is None else table.source.blocks(columns)
+        blocks = _without_columns(table.n_rows) if columns is None else table.blocks(columns)
         held = np.empty(0, dtype=np.intp) if columns is None else columns
         for block in blocks:
             stop = start + len(block)
@@ -133,7 +146,7 @@ class StreamParts:
     ) -> Iterator[tuple[Part, Part]]:
         """Blocks from number ``first`` on, each with those that are held when it comes."""
         table, held, start = self.table, list[Part](), 0
-        for number, block in enumerate(_even_blocks(table.source.blocks(columns), block_rows)):
+        for number, block in enumerate(_even_blocks(table.blocks(columns), block_rows)):
             stop = start + len(block)
             if number >= first:
                 here = Table(block, table.mean, table.scale, table.means, columns)

@@ -34,6 +34,9 @@ class ArrowSource:
 
     dataset: Any
     names: tuple[str, ...]
+    #: Parquet files that have all columns themselves, which are read one after the other; None leaves it to
+    #: the dataset.
+    files: tuple[Any, ...] | None = None
 
     def blocks(self, columns: HostArray | None) -> Iterator[HostArray]:
         """Read blocks of the columns asked for."""
@@ -44,9 +47,7 @@ class ArrowSource:
     def batches(self, names: list[str]) -> Iterator[Any]:
         """Read batches of some columns, few at a time in memory."""
         n_rows = max(1, min(BLOCK_ROWS, BLOCK_VALUES // max(1, len(names))))
-        import pyarrow.dataset as ds
-
-        if not isinstance(getattr(self.dataset, "format", None), ds.ParquetFileFormat):
+        if self.files is None:
             yield from self.dataset.to_batches(
                 columns=names, batch_size=n_rows, batch_readahead=1, fragment_readahead=1
             )
@@ -54,7 +55,7 @@ class ArrowSource:
         import pyarrow.parquet as parquet
 
         # Not by the dataset, which reads several groups of rows ahead, each of up to a gigabyte.
-        for fragment in self.dataset.get_fragments():
+        for fragment in self.files:
             with fragment.filesystem.open_input_file(fragment.path) as stream:
                 file = parquet.ParquetFile(stream, buffer_size=BUFFER, pre_buffer=False)
                 # One group of rows after the other: asked for all, it reads ahead without bound.
@@ -80,7 +81,7 @@ def open_arrow(X: Any, y: Any, means: Means) -> OpenRows:
         raise ValueError(f"y is {target!r}, but {what} has no such column: it has {_some(dataset)}.")
     names = tuple(n for n in dataset.schema.names if n != target and not ROW_LABELS.fullmatch(n))
     _check_names(dataset, names, what)
-    source = ArrowSource(dataset, names)
+    source = ArrowSource(dataset, names, _plain_files(dataset, names if target is None else (*names, target)))
     if target is not None:
         y = _column(source, target, what)
     return OpenRows(stream_table(source, names, means), y, list(names))
@@ -125,6 +126,41 @@ def _check_names(dataset: Any, names: tuple[str, ...], what: str) -> None:
             raise ValueError(
                 f"X has column {name!r} of type {kind} in {what}: turn it into numbers or leave it out."
             )
+
+
+def _plain_files(dataset: Any, names: tuple[str, ...]) -> tuple[Any, ...] | None:
+    """The Parquet files of a dataset, checked; None where their columns are not all that it has."""
+    import pyarrow.dataset as ds
+    import pyarrow.types as types
+
+    if not isinstance(getattr(dataset, "format", None), ds.ParquetFileFormat):
+        return None
+    try:
+        files = tuple(dataset.get_fragments())
+    except ValueError:  # of a dataset with a filter
+        return None
+    # What is in the names of directories is in no file.
+    outside = set(dataset.partitioning.schema.names) if dataset.partitioning is not None else set()
+    for file in files:
+        schema = file.physical_schema
+        lacks = [name for name in names if name not in schema.names and name not in outside]
+        more = [n for n in schema.names if n not in dataset.schema.names and not ROW_LABELS.fullmatch(n)]
+        if lacks or more:
+            has = f"has no column {lacks[0]!r}" if lacks else f"has a column {more[0]!r}"
+            raise ValueError(
+                f"X has files with different columns: {file.path} {has}, unlike the first. Pass files that "
+                "have the same."
+            )
+        for name in set(names) & set(schema.names):
+            kind, first = schema.field(name).type, dataset.schema.field(name).type
+            if (types.is_string(kind) or types.is_large_string(kind)) != (
+                types.is_string(first) or types.is_large_string(first)
+            ):
+                raise ValueError(
+                    f"X has column {name!r} of type {kind} in {file.path} and of type {first} in the first "
+                    "file: write it in one type."
+                )
+    return None if outside & set(names) else files
 
 
 def _column(source: ArrowSource, name: str, what: str) -> HostArray:

@@ -20,6 +20,8 @@ def as_block(values: Any, what: str) -> HostArray:
     """Numbers of a block as an array of two dimensions."""
     try:
         block = to_numpy(values) if is_foreign(values) else np.asarray(values)
+        if np.iscomplexobj(block):
+            raise ValueError("complex data is not supported")
         block = block if block.dtype in (np.float32, np.float64) else block.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{what} cannot be read as a table of numbers: {error}.") from None
@@ -35,6 +37,7 @@ class FactorySource:
     factory: Callable[[], Any]
     n_columns: int | None = None
     targets: list[HostArray] | None = field(default_factory=list)
+    names: list[Any] | None = None
 
     def blocks(self, columns: HostArray | None) -> Iterator[HostArray]:
         """Call the function and go through what it gives."""
@@ -51,9 +54,22 @@ class FactorySource:
                 raise ValueError(
                     f"Block {number} of X has {block.shape[1]} columns, those before have {self.n_columns}."
                 )
+            self._check_names(values, number)
             if self.targets is not None and targets is not None:
                 self.targets.append(np.asarray(targets))
             yield block if columns is None else block[:, columns]
+
+    def _check_names(self, values: Any, number: int) -> None:
+        """Check that dataframes have the same columns in the same order."""
+        names = getattr(values, "columns", None)
+        if names is None:
+            return
+        self.names = list(names) if self.names is None else self.names
+        if list(names) != self.names:
+            raise ValueError(
+                f"Block {number} of X has other column names, or the same in another order, than those "
+                "before it."
+            )
 
     def found_targets(self) -> HostArray | None:
         """The targets of the visit so far; those of further visits are not looked at."""

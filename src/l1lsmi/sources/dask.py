@@ -21,7 +21,7 @@ from l1lsmi.arrays import HostArray, steadily, steady_blas
 from l1lsmi.rows import ColumnSums, Means, RemoteTable, Table, add_up
 from l1lsmi.rows.parted import Part
 from l1lsmi.sources.blocks import FactorySource, as_block
-from l1lsmi.sources.opening import OpenRows
+from l1lsmi.sources.opening import OpenRows, targets_here
 from l1lsmi.sources.visit import check_named, merge_blocks, stream_table
 from l1lsmi.validation import check_finite
 
@@ -37,14 +37,18 @@ GONE = (
 def open_dask(X: Any, y: Any, means: Means) -> OpenRows:
     """Open a dask array or dataframe, on the cluster of the present client or else a chunk at a time."""
     check_named(y)
+    if not isinstance(getattr(X, "ndim", None), int):
+        raise ValueError(f"X is a {type(X).__name__} of dask: pass an array or a dataframe.")
+    if X.ndim != 2:
+        raise ValueError(f"Expected 2D array, got X with {X.ndim} dimension(s): one row per sample.")
     names = list(X.columns) if hasattr(X, "columns") else None
     if names is not None:
         X, y, names = _without_target(X, y, names)
+        y = targets_here(y)
     elif isinstance(y, str):
         raise ValueError(f"y is {y!r}, but X is a dask array, which has no names: pass the targets.")
     chunks = _chunks(X)
     client = _client()
-    y = _in_memory(y)
     if client is None:
         source = FactorySource(lambda: (chunk.compute() for chunk in chunks))
         return OpenRows(stream_table(source, names, means), y, names)
@@ -69,8 +73,6 @@ def _without_target(X: Any, y: Any, names: list[Any]) -> tuple[Any, Any, list[st
 
 def _chunks(X: Any) -> list[Any]:
     """Blocks of rows, each still to be computed."""
-    if X.ndim != 2:
-        raise ValueError(f"Expected 2D array, got X with {X.ndim} dimension(s): one row per sample.")
     if hasattr(X, "columns"):
         return [part.to_delayed()[0] if hasattr(part, "to_delayed") else part for part in X.partitions]
     if any(np.isnan(size) for size in X.chunks[1]):
@@ -93,11 +95,6 @@ def _client() -> Any:
         return distributed.default_client()
     except ValueError:
         return None
-
-
-def _in_memory(y: Any) -> Any:
-    """Targets of all rows, here: a number for each."""
-    return y.compute() if hasattr(y, "compute") else y
 
 
 class Cluster:

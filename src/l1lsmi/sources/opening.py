@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from l1lsmi.arrays import HostArray
 from l1lsmi.rows import Means, RowsElsewhere
 
-__all__ = ["OpenRows", "is_elsewhere", "open_rows", "select_elsewhere"]
+__all__ = ["OpenRows", "is_elsewhere", "open_rows", "select_elsewhere", "targets_here"]
 
 
 class OpenRows(NamedTuple):
@@ -18,6 +18,27 @@ class OpenRows(NamedTuple):
     table: RowsElsewhere
     y: Any
     names: list[str] | None
+
+
+def targets_here(y: Any) -> Any:
+    """Targets of all rows in memory: those of dask are computed.
+
+    Parameters
+    ----------
+    y : object
+
+    Returns
+    -------
+    y : object
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from l1lsmi.sources import targets_here
+    >>> targets_here(da.arange(3, chunks=2)), targets_here([0, 1])
+    (array([0, 1, 2]), [0, 1])
+    """
+    return y.compute() if _library(y) in ("dask", "dask_expr") else y
 
 
 def _library(thing: object) -> str:
@@ -75,10 +96,10 @@ def open_rows(X: Any, y: Any, means: Means | None = None) -> OpenRows:
     (6, [0.0, 2.0, 4.0, 6.0, 8.0, 10.0])
     """
     means = means or Means()
-    return _opener(X)(X, y, means)
+    return _opener(X)(X, targets_here(y), means)
 
 
-def select_elsewhere(X: Any, columns: HostArray, n_features: int) -> Any:
+def select_elsewhere(X: Any, columns: HostArray, n_features: int, names: Any = None) -> Any:
     """Some columns of a dask array or dataframe, still to be computed.
 
     Parameters
@@ -87,6 +108,8 @@ def select_elsewhere(X: Any, columns: HostArray, n_features: int) -> Any:
     columns : numpy.ndarray of int
     n_features : int
         Columns that X must have.
+    names : array of str or None
+        Their names, where they are known; a dataframe must have the same, in the same order.
 
     Returns
     -------
@@ -107,6 +130,11 @@ def select_elsewhere(X: Any, columns: HostArray, n_features: int) -> Any:
         )
     if X.shape[1] != n_features:
         raise ValueError(f"X has {X.shape[1]} features, but {n_features} features are expected as input.")
+    if names is not None and hasattr(X, "columns") and list(map(str, X.columns)) != list(map(str, names)):
+        raise ValueError(
+            "X has other column names, or the same in another order, than those the selector was fitted to: "
+            "pass the same columns."
+        )
     return X[[X.columns[j] for j in columns]] if hasattr(X, "columns") else X[:, columns]
 
 

@@ -144,7 +144,11 @@ def in_order(
     elif workers == 1:
         yield from (function(problem, item) for item in items)
     else:
+        # Rows that are elsewhere are asked for from here: a task on a worker would wait for that worker.
+        table = getattr(problem, "table", None)
+        here = table is not None and not isinstance(table, Table)
+        where = {"require": "sharedmem"} if here else {"prefer": "threads"}
         # One pool for all of them: some backends start processes for each.
-        with Parallel(n_jobs=workers, prefer="threads") as parallel:
+        with Parallel(n_jobs=workers, **where) as parallel:
             while some := list(islice(items, workers)):
                 yield from parallel(delayed(steadily)(function, problem, item) for item in some)
