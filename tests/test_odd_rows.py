@@ -128,7 +128,7 @@ def test_other_things_of_dask():
     table, y = frame()
     with pytest.raises(ValueError, match=r"got X with 1 dimension\(s\)"):
         selector().fit(dd.from_pandas(table, npartitions=2)["a"], y)
-    with pytest.raises(ValueError, match="X is a Delayed.* of dask: pass an array or a dataframe"):
+    with pytest.raises(ValueError, match=r"X is a Delayed.* of dask: pass an array or a dataframe"):
         selector().fit(dask.delayed(table.to_numpy()), y)
 
 
