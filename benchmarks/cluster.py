@@ -19,9 +19,9 @@ import numpy as np
 from distributed import Client, LocalCluster, wait
 
 from l1lsmi import L1LSMI
+from l1lsmi._validation.target import check_target
 from l1lsmi.measures import SquaredMutualInformation
 from l1lsmi.sources import open_rows
-from l1lsmi.validation import check_target
 from machine import describe
 
 

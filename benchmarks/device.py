@@ -17,10 +17,10 @@ import numpy as np
 import torch
 
 from l1lsmi import L1LSMI
+from l1lsmi._rows.table import Table
+from l1lsmi._validation.target import check_target
 from l1lsmi.datasets import load, make_and_or, make_quad, make_xor
 from l1lsmi.measures import SquaredMutualInformation
-from l1lsmi.rows import Table
-from l1lsmi.validation import check_target
 from machine import describe
 
 

@@ -12,12 +12,12 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import lapack
 
-from l1lsmi.arrays import steady_blas
+from l1lsmi._arrays import steady_blas
+from l1lsmi._numerics.model import Model
+from l1lsmi._numerics.squared_loss.least_squares_ratio import LeastSquaresDraw
+from l1lsmi._numerics.target import Target
+from l1lsmi._rows.table import Table
 from l1lsmi.measures import SquaredMutualInformation
-from l1lsmi.numerics.least_squares_ratio import LeastSquaresDraw
-from l1lsmi.numerics.model import Model
-from l1lsmi.numerics.target import Target
-from l1lsmi.rows import Table
 from machine import describe
 
 N_FEATURES = 50

@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from l1lsmi import L1LSMI
-from l1lsmi.rows import ColumnSums, PartedRows
-from l1lsmi.rows import parted as parted_module
+from l1lsmi._rows import parted as parted_module
+from l1lsmi._rows.parted import PartedRows
+from l1lsmi._rows.stream import ColumnSums
 from machine import describe
 
 CALIBRATED = 200_000

@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from l1lsmi.cli.app import run
+from l1lsmi._cli.app import run
 
 __all__ = ["PAGES", "run_page", "without_seconds"]
 

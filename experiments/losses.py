@@ -21,9 +21,9 @@ from experiments.real_tables import PROTOCOL_LABELS, label, protocols_of
 from experiments.registry import all_problems
 from experiments.summary import NINE, OURS, Errors
 from experiments.unit import Unit, sittings_of
+from l1lsmi._rows.table import Table
+from l1lsmi._validation.target import check_target
 from l1lsmi.measures import SquaredMutualInformation
-from l1lsmi.rows import Table
-from l1lsmi.validation import check_target
 
 #: One feature errs far more than another where its error is so many times as large.
 FAR_MORE = 1.5

@@ -7,11 +7,11 @@ import importlib
 import numpy as np
 import pytest
 
-from l1lsmi.arrays import to_numpy
+from l1lsmi._arrays import to_numpy
+from l1lsmi._numerics.squared_loss.least_squares_ratio import LeastSquaresDraw
+from l1lsmi._rows.table import Table
+from l1lsmi._validation.target import check_target
 from l1lsmi.measures import SquaredMutualInformation
-from l1lsmi.numerics.least_squares_ratio import LeastSquaresDraw
-from l1lsmi.rows import Table
-from l1lsmi.validation import check_target
 
 LIBRARIES = ["numpy", "array_api_strict", "torch"]
 TASKS = ["classification", "regression"]
@@ -56,6 +56,15 @@ def library_of(x) -> str:
 
 def assert_close(a, b, **tolerances):
     np.testing.assert_allclose(to_numpy(a), to_numpy(b), **tolerances)
+
+
+def assert_refused(selector, X, y, words):
+    """Check that a fit ends with one sentence, and that nothing is kept of it."""
+    before = dict(vars(selector))
+    with pytest.raises(ValueError, match=words) as caught:
+        selector.fit(X, y)
+    assert "\n" not in str(caught.value)
+    assert vars(selector) == before
 
 
 def has_module(name: str) -> bool:

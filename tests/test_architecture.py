@@ -13,45 +13,45 @@ ROOT = Path(l1lsmi.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 
 # Each room and the rooms of this package that it may know.
-GROUND = {"arrays", "rows"}
+GROUND = {"_arrays", "_rows"}
 ALLOWED = {
-    "arrays": set(),
-    "rows": {"arrays"},
-    "progress": set(),
-    "whole_file": set(),
-    "processes": set(),
-    "numerics": GROUND,
-    "validation": GROUND | {"numerics"},
-    "measures": GROUND | {"numerics", "validation"},
-    "strategies": GROUND | {"numerics", "validation", "progress"},
-    "sources": GROUND | {"numerics", "validation"},
-    "base": GROUND | {"numerics", "validation", "sources"},
-    "baselines": GROUND | {"numerics", "validation", "base"},
-    "datasets": GROUND | {"progress", "whole_file"},
-    "evaluation": GROUND | {"numerics", "validation"},
-    "files": {"processes", "whole_file"},
-    "selectors": GROUND | {"numerics", "validation", "base", "measures", "strategies"},
-    "methods": {"selectors", "base", "baselines", "measures", "strategies"},
-    "explain": GROUND | {"numerics", "validation", "base", "measures", "strategies", "selectors"},
-    "plots": {"arrays", "explain"},
-    "report": GROUND | {"numerics", "validation", "explain", "evaluation", "whole_file"},
-    "cli": {
+    "_arrays": set(),
+    "_rows": {"_arrays"},
+    "_progress": set(),
+    "_atomic_file": set(),
+    "_processes": set(),
+    "_numerics": GROUND,
+    "_validation": GROUND | {"_numerics"},
+    "measures": GROUND | {"_numerics", "_validation"},
+    "strategies": GROUND | {"_numerics", "_validation", "_progress"},
+    "sources": GROUND | {"_numerics", "_validation"},
+    "_base": GROUND | {"_numerics", "_validation", "sources"},
+    "baselines": GROUND | {"_numerics", "_validation", "_base"},
+    "datasets": GROUND | {"_progress", "_atomic_file"},
+    "evaluation": GROUND | {"_numerics", "_validation"},
+    "files": {"_processes", "_atomic_file"},
+    "selectors": GROUND | {"_numerics", "_validation", "_base", "measures", "strategies"},
+    "methods": {"selectors", "_base", "baselines", "measures", "strategies"},
+    "explain": GROUND | {"_numerics", "_validation", "_base", "measures", "strategies", "selectors"},
+    "plots": {"_arrays", "explain"},
+    "report": GROUND | {"_numerics", "_validation", "explain", "evaluation", "_atomic_file"},
+    "_cli": {
         "evaluation",
         "explain",
         "files",
         "measures",
         "methods",
-        "processes",
-        "progress",
+        "_processes",
+        "_progress",
         "report",
         "strategies",
-        "whole_file",
+        "_atomic_file",
     },
-    "__main__": {"cli"},
+    "__main__": {"_cli"},
     "__init__": {"selectors"},
 }
 # Rooms in which the numerics are kept free of scikit-learn.
-WITHOUT_SKLEARN = {"arrays", "rows", "numerics", "progress"}
+WITHOUT_SKLEARN = {"_arrays", "_rows", "_numerics", "_progress"}
 
 
 def imports(path):

@@ -70,7 +70,7 @@ joblib.register_parallel_backend("counting", Counting)
 
 @pytest.mark.parametrize("name", SELECTORS)
 def test_the_backend_that_is_set_runs_the_tasks(name, monkeypatch):
-    monkeypatch.setattr("l1lsmi.numerics.neighbours.BLOCK_SIZE", 5_000)  # several blocks of few rows
+    monkeypatch.setattr("l1lsmi.baselines._neighbours.BLOCK_SIZE", 5_000)  # several blocks of few rows
     monkeypatch.setattr(Counting, "tasks", 0)
     assert_same(name, "counting")
     assert Counting.tasks > 1

@@ -17,8 +17,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from l1lsmi import L1LSMI
-from l1lsmi.cli.app import run
-from l1lsmi.cli.schema import DOCUMENTS, schema_text
+from l1lsmi._cli.app import run
+from l1lsmi._cli.schema import DOCUMENTS, schema_text
 from l1lsmi.datasets import make_xor
 from l1lsmi.evaluation import compare_selectors
 from l1lsmi.measures import SquaredMutualInformation
@@ -265,7 +265,7 @@ def test_apply_refuses_what_is_no_selection(capfd, xor, content, words):
 
 
 def test_apply_stops_at_a_selection_without_end(capfd, xor, monkeypatch):
-    monkeypatch.setattr("l1lsmi.cli.selection.MOST_BYTES", 1000)
+    monkeypatch.setattr("l1lsmi._cli.selection.MOST_BYTES", 1000)
     result = call(capfd, "apply", "/dev/zero", xor.path)
     assert result.code == 1 and "/dev/zero is too large for a selection" in result.err
 
@@ -354,7 +354,7 @@ def test_compare_begins_with_what_is_quick(capfd, xor, monkeypatch):
         seen.extend(selectors)
         return original(selectors, *args, **options)
 
-    monkeypatch.setattr("l1lsmi.cli.compare.compare_selectors", noted)
+    monkeypatch.setattr("l1lsmi._cli.compare.compare_selectors", noted)
     args = ["compare", xor.path, "-t", "label", "-k", 2, "--methods", "relieff,lasso,pearson"]
     found = called_json(capfd, "compare", *args)
     assert seen == ["pearson", "lasso", "relieff"]
@@ -450,9 +450,9 @@ def test_a_report_that_fails_leaves_one_document(capfd, xor, monkeypatch):
     def full(path, *args, **options):
         raise OSError(28, "No space left on device", path)
 
-    monkeypatch.setattr("l1lsmi.cli.reporting.write_report", full)
+    monkeypatch.setattr("l1lsmi._cli.reporting.write_report", full)
     monkeypatch.setattr("os.cpu_count", lambda: 1)
-    monkeypatch.setattr("l1lsmi.cli.aside.held_out_errors", lambda *args, **options: {})
+    monkeypatch.setattr("l1lsmi._cli.aside.held_out_errors", lambda *args, **options: {})
     report = xor.folder / "r.html"
     command = ("select", xor.path, "-t", "label", "-k", 2, "-m", "pearson", "--json", "--report", report)
     result = call(capfd, *command)

@@ -19,11 +19,12 @@ import dask  # noqa: E402
 import dask.dataframe as dd  # noqa: E402
 
 from l1lsmi import L1LSMI, FeatureSelector  # noqa: E402
+from l1lsmi._validation.target import check_target  # noqa: E402
 from l1lsmi.measures import SquaredMutualInformation  # noqa: E402
 from l1lsmi.sources import open_rows  # noqa: E402
 from l1lsmi.sources.dask import Cluster  # noqa: E402
 from l1lsmi.strategies import Backward, Exhaustive, Forward, Ranking, _jury  # noqa: E402
-from l1lsmi.validation import check_target  # noqa: E402
+from tests.conftest import assert_refused  # noqa: E402
 
 # Clusters start and end processes, and say so.
 pytestmark = [
@@ -274,23 +275,19 @@ def test_what_goes_wrong_in_a_task_is_left_as_it_is(client):
 # -- bad input ------------------------------------------------------------------------------------
 
 
-def refused(X, y, words):
-    with pytest.raises(ValueError, match=words) as caught:
-        selector().fit(X, y)
-    assert "\n" not in str(caught.value)
-
-
 def test_chunks_that_will_not_do_get_a_sentence(client):
     X, y = data(200)
-    refused(da.from_array(X, chunks=(50, 3)), y, r"2 chunks of columns.*rechunk\(\{1: -1\}\)")
-    refused(da.from_array(X[:, 0], chunks=50), y, "2D")
-    refused(da.from_array(X, chunks=(50, 6)), "y", "has no names")
-    refused(da.from_array(X, chunks=(50, 6)), y[:-1], "X has 200 rows, y has 199")
+    assert_refused(
+        selector(), da.from_array(X, chunks=(50, 3)), y, r"2 chunks of columns.*rechunk\(\{1: -1\}\)"
+    )
+    assert_refused(selector(), da.from_array(X[:, 0], chunks=50), y, "2D")
+    assert_refused(selector(), da.from_array(X, chunks=(50, 6)), "y", "has no names")
+    assert_refused(selector(), da.from_array(X, chunks=(50, 6)), y[:-1], "X has 200 rows, y has 199")
     X[77, 2] = np.nan
-    refused(da.from_array(X, chunks=(50, 6)), y, "NaN, first in row 77 of column 2")
+    assert_refused(selector(), da.from_array(X, chunks=(50, 6)), y, "NaN, first in row 77 of column 2")
     frame = pd.DataFrame(X, columns=list("abcdef")).assign(city="Rome")
-    refused(dd.from_pandas(frame, npartitions=2), y, "column 'city' of type")
-    refused(dd.from_pandas(frame, npartitions=2), "z", "'z', but X has no such column")
+    assert_refused(selector(), dd.from_pandas(frame, npartitions=2), y, "column 'city' of type")
+    assert_refused(selector(), dd.from_pandas(frame, npartitions=2), "z", "'z', but X has no such column")
 
 
 def test_chunks_of_unknown_length_are_counted(client):

@@ -10,6 +10,7 @@ from hypothesis.extra import numpy as hnp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR
 
+from l1lsmi._validation.parameters import seed_of
 from l1lsmi.evaluation import (
     f_measure,
     held_out_error,
@@ -20,7 +21,6 @@ from l1lsmi.evaluation import (
     svm_error,
 )
 from l1lsmi.evaluation.folds import fold_rows
-from l1lsmi.validation import seed_of
 
 from .conftest import problem_data
 

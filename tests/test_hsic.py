@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import pdist, squareform
 
+from l1lsmi._numerics.hsic import hsic, pair_terms
+from l1lsmi._numerics.hsic.hsic import PairedRows
+from l1lsmi._numerics.hsic.line import chebyshev_series, chebyshev_values, median_gap
+from l1lsmi._numerics.model import Model
+from l1lsmi._numerics.target import median_positive
+from l1lsmi._rows.table import Table
+from l1lsmi._validation.target import check_target
 from l1lsmi.measures import HSIC
-from l1lsmi.numerics import hsic, pair_terms
-from l1lsmi.numerics.hsic import PairedRows
-from l1lsmi.numerics.line import chebyshev_series, chebyshev_values, median_gap
-from l1lsmi.numerics.model import Model
-from l1lsmi.numerics.target import median_positive
-from l1lsmi.rows import Table
-from l1lsmi.validation import check_target
 from tests.conftest import TASKS, problem_data, to_library
 
 WIDTH = Model(1.3)

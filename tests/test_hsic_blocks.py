@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from l1lsmi import L1HSIC, FeatureSelector
-from l1lsmi.arrays import steady_blas
+from l1lsmi._arrays import steady_blas
+from l1lsmi._numerics.hsic import hsic, pair_terms
+from l1lsmi._numerics.model import Model
+from l1lsmi._rows.stream import _even_blocks
+from l1lsmi._rows.table import Means, Table
+from l1lsmi._validation.target import check_target
 from l1lsmi.measures import HSIC
-from l1lsmi.numerics import hsic, pair_terms
-from l1lsmi.numerics.model import Model
-from l1lsmi.rows import Means, Table
-from l1lsmi.rows.stream import _even_blocks
 from l1lsmi.sources import open_rows
 from l1lsmi.strategies import Backward, Exhaustive, Forward, Ranking
-from l1lsmi.validation import check_target
 from tests.conftest import TASKS
 
 N, M = 700, 6
@@ -106,7 +106,7 @@ def test_any_cut_into_blocks_gives_the_same(data, task, sizes):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(hsic, "MEDIAN_ROWS", 4)
         for name, most in (("stream.FEWEST_ROWS", 40), ("stream.PART_ROWS", 60)):
-            patch.setattr(f"l1lsmi.rows.{name}", data.draw(st.integers(7, most)))
+            patch.setattr(f"l1lsmi._rows.{name}", data.draw(st.integers(7, most)))
         patch.setattr(pair_terms, "STRIP_PAIRS", data.draw(st.integers(30, 3_000)))
         expected = everything(paired(Table.of(X), y, task))
         patch.setattr(hsic, "BLOCK_ROWS", data.draw(st.integers(7, 50)))
@@ -128,7 +128,7 @@ def test_even_blocks_have_the_same_rows(sizes, n_rows):
 def test_a_target_without_a_series_has_the_same_means(monkeypatch):
     X, y = data("regression", n=700)
     expected = paired(Table.of(X), y, "regression").value(np.ones(2), np.array([1, 3]), 1.0)
-    monkeypatch.setattr("l1lsmi.numerics.paired_target.chebyshev_series", lambda half_length: None)
+    monkeypatch.setattr("l1lsmi._numerics.hsic.paired_target.chebyshev_series", lambda half_length: None)
     found = paired(Table.of(X), y, "regression").value(np.ones(2), np.array([1, 3]), 1.0)
     assert found == pytest.approx(expected, rel=1e-10)
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from l1lsmi.numerics.l1_ball import project_to_simplex_ball
+from l1lsmi._numerics.optimization.l1_ball import project_to_simplex_ball
 
 VECTORS = arrays(np.float64, st.integers(1, 30), elements=st.floats(-1e3, 1e3))
 RADII = st.floats(1e-3, 1e3)

@@ -15,12 +15,12 @@ from hypothesis.extra.numpy import arrays
 from sklearn.model_selection import PredefinedSplit
 
 from l1lsmi import L1LSMI, datasets
+from l1lsmi._numerics.optimization.ascent import ascend, diminishing_step, relative_step
+from l1lsmi._numerics.optimization.radius_search import double_then_halve, shrink
+from l1lsmi._numerics.optimization.swaps import promising_swaps, refine_by_swaps
+from l1lsmi._numerics.ranking import rank
 from l1lsmi.datasets.toys import TRUE_FEATURES
 from l1lsmi.measures import SquaredMutualInformation
-from l1lsmi.numerics.ascent import ascend, diminishing_step, relative_step
-from l1lsmi.numerics.radius_search import double_then_halve, shrink
-from l1lsmi.numerics.ranking import rank
-from l1lsmi.numerics.swaps import promising_swaps, refine_by_swaps
 from l1lsmi.strategies import L1Weighting, _conclusion, _l1_paper, _l1_path
 from l1lsmi.strategies.selection import StopReason
 

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import Lasso, lars_path
 
+from l1lsmi._rows.table import Table
 from l1lsmi.baselines import LassoK
+from l1lsmi.baselines import _lasso_path as lasso_path
+from l1lsmi.baselines._lasso_path import lasso_path_until
 from l1lsmi.datasets import make_quad
-from l1lsmi.numerics import lasso_path
-from l1lsmi.numerics.lasso_path import lasso_path_until
-from l1lsmi.rows import Table
 from tests.conftest import problem_data, to_library
 
 

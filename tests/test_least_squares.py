@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from l1lsmi.numerics.density_ratio import WIDTHS
-from l1lsmi.numerics.least_squares import held_out_scores
-from l1lsmi.numerics.least_squares_ratio import REGULARIZATIONS
-from l1lsmi.numerics.model import Model
+from l1lsmi._numerics.density_ratio import WIDTHS
+from l1lsmi._numerics.model import Model
+from l1lsmi._numerics.squared_loss.least_squares import held_out_scores
+from l1lsmi._numerics.squared_loss.least_squares_ratio import REGULARIZATIONS
 from tests.conftest import TASKS, assert_close, make_draw, problem_data
 
 COLUMNS = np.arange(6)
@@ -121,7 +121,7 @@ def test_regularization_moves_uphill(task):
 def test_blocks_of_rows_change_nothing(task, monkeypatch):
     weights = np.linspace(0.2, 0.9, 6)
     whole = make_draw(task).climb(weights, COLUMNS, MODEL)
-    monkeypatch.setattr("l1lsmi.rows.folded.BLOCK_ROWS", 23)
+    monkeypatch.setattr("l1lsmi._rows.folded.BLOCK_ROWS", 23)
     draw = make_draw(task)
     assert len(draw.rows.blocks) > 5
     cut = draw.climb(weights, COLUMNS, MODEL)

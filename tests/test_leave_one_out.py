@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from l1lsmi.arrays import whitened, whitening
-from l1lsmi.numerics import leave_one_out
-from l1lsmi.numerics.leave_one_out import (
+from l1lsmi._arrays import whitened, whitening
+from l1lsmi._numerics.model import Model
+from l1lsmi._numerics.squared_loss import leave_one_out
+from l1lsmi._numerics.squared_loss.leave_one_out import (
     WIDTHS,
     LeaveOneOut,
     TargetFunctions,
 )
-from l1lsmi.numerics.left_out_fits import (
+from l1lsmi._numerics.squared_loss.left_out_fits import (
     REGULARIZATIONS,
     RIDGE,
     all_losses,
@@ -20,9 +21,8 @@ from l1lsmi.numerics.left_out_fits import (
     white_of,
     whitened_losses,
 )
-from l1lsmi.numerics.model import Model
-from l1lsmi.rows import Means, Table
-from l1lsmi.validation import check_target
+from l1lsmi._rows.table import Means, Table
+from l1lsmi._validation.target import check_target
 from tests.conftest import TASKS, assert_close, problem_data, to_library
 
 COLUMNS = np.array([0, 2, 5])
@@ -154,7 +154,7 @@ def test_slopes_match_finite_differences(task, library):
 @pytest.mark.parametrize("task", TASKS)
 def test_blocks_of_rows_change_nothing(task, monkeypatch):
     whole = make_judge(task)
-    monkeypatch.setattr("l1lsmi.rows.folded.BLOCK_ROWS", 40)
+    monkeypatch.setattr("l1lsmi._rows.folded.BLOCK_ROWS", 40)
     blocks = make_judge(task)
     assert len(blocks.rows.blocks) > len(whole.rows.blocks)
     assert blocks.judge(COLUMNS).cv_score == pytest.approx(whole.judge(COLUMNS).cv_score, rel=1e-9)

@@ -7,12 +7,13 @@ import pytest
 from sklearn.model_selection import PredefinedSplit
 
 from l1lsmi import L1HSIC, L1LSMI, FeatureSelector
+from l1lsmi._numerics.model import Model
+from l1lsmi._numerics.sampling import draw_spread
+from l1lsmi._rows.parted import PartedRows
+from l1lsmi._rows.table import Means, Table
+from l1lsmi._validation.target import check_target
 from l1lsmi.measures import MutualInformation, SquaredMutualInformation
-from l1lsmi.numerics.model import Model
-from l1lsmi.numerics.sampling import draw_spread
-from l1lsmi.rows import Means, PartedRows, Table
 from l1lsmi.strategies import Forward, L1Weighting
-from l1lsmi.validation import check_target
 from tests.conftest import TASKS
 
 

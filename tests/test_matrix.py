@@ -167,8 +167,8 @@ def test_a_short_list_finds_what_stands_out(strategy):
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("kind", [SquaredMutualInformation, MutualInformation])
 def test_quick_scores_are_estimates_under_one_model(kind, task, library):
-    from l1lsmi.rows import Table
-    from l1lsmi.validation import check_target
+    from l1lsmi._rows.table import Table
+    from l1lsmi._validation.target import check_target
     from tests.conftest import to_library
 
     X, y = problem_data(task, n=90)
@@ -240,8 +240,8 @@ def test_interruption_gives_the_best_so_far(strategy, monkeypatch):
 
 
 def _problem_of(measure, X, y):
-    from l1lsmi.rows import Table
-    from l1lsmi.validation import check_target
+    from l1lsmi._rows.table import Table
+    from l1lsmi._validation.target import check_target
 
     return measure.bind(Table.of(X), check_target(y, "auto"), 0)
 

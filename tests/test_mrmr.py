@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_selection import f_classif, f_regression, mutual_info_classif
 
+from l1lsmi._numerics import discrete
+from l1lsmi._numerics.correlation import f_statistic
+from l1lsmi._numerics.discrete import States, discretise
+from l1lsmi._rows.table import Table
+from l1lsmi._validation.target import check_target
 from l1lsmi.baselines import MRMR
 from l1lsmi.datasets import make_and_or, make_quad
-from l1lsmi.numerics import discrete
-from l1lsmi.numerics.correlation import f_statistic
-from l1lsmi.numerics.discrete import States, discretise
-from l1lsmi.rows import Table
-from l1lsmi.validation import check_target
 from tests.conftest import problem_data, to_library
 
 TASKS = ["classification", "regression"]

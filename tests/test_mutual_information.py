@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+from l1lsmi._numerics.likelihood.likelihood import fit_ratios
+from l1lsmi._numerics.model import Model
+from l1lsmi._rows.table import Table
+from l1lsmi._validation.target import check_target
 from l1lsmi.measures import MutualInformation
-from l1lsmi.numerics.likelihood import fit_ratios
-from l1lsmi.numerics.model import Model
-from l1lsmi.rows import Table
-from l1lsmi.validation import check_target
 from tests.conftest import TASKS, problem_data, to_library
 
 MODEL = Model(0.9)
@@ -99,7 +99,7 @@ def test_gradients_match_finite_differences(task, seed, library):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_blocks_of_rows_do_not_matter(task, monkeypatch):
-    from l1lsmi.rows import folded
+    from l1lsmi._rows import folded
 
     whole = make_draw(task)
     monkeypatch.setattr(folded, "BLOCK_ROWS", 50)

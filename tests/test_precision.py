@@ -12,13 +12,14 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import InvalidParameterError
 
 from l1lsmi import L1HSIC, L1LSMI, FeatureSelector
-from l1lsmi.arrays import in_float64, matching, namespace, to_numpy
+from l1lsmi._arrays import in_float64, matching, namespace, to_numpy
+from l1lsmi._numerics.model import Model
+from l1lsmi._rows.folded import Centers, FoldedRows, Layout
+from l1lsmi._rows.table import Means, Table
+from l1lsmi._validation.target import check_target
 from l1lsmi.datasets import make_and_or, make_quad, make_xor
 from l1lsmi.measures import HSIC, MutualInformation, Pearson, SquaredMutualInformation
-from l1lsmi.numerics.model import Model
-from l1lsmi.rows import Centers, FoldedRows, Layout, Means, Table
 from l1lsmi.strategies import Backward, Forward, L1Weighting, Ranking
-from l1lsmi.validation import check_target
 from tests.conftest import LIBRARIES, TASKS, assert_close, problem_data, to_library
 
 TOYS = {make.__name__: make for make in (make_and_or, make_quad, make_xor)}
@@ -73,7 +74,7 @@ def test_sums_leave_a_block_in_float64(task, rough, library):
 
 
 def _slopes(draw):
-    from l1lsmi.numerics.least_squares import fit_all_rows, smi_slopes
+    from l1lsmi._numerics.squared_loss.least_squares import fit_all_rows, smi_slopes
 
     sums = draw._sums(np.ones(6), np.arange(6), Model(2.0, 1e-2))
     return smi_slopes(fit_all_rows(sums, draw.target, 1e-2)[0], draw.target)
@@ -191,7 +192,7 @@ def test_rows_are_taken_a_few_at_a_time(monkeypatch):
     table = Table.of(x, Means(precision="float32"))
     rows, columns = np.arange(50)[::-2], np.array([4, 1])
     whole = table.take(rows, columns)
-    monkeypatch.setattr("l1lsmi.rows.table.ON_THE_WAY", 7)
+    monkeypatch.setattr("l1lsmi._rows.table.ON_THE_WAY", 7)
     assert np.array_equal(table.take(rows, columns), whole)
     assert table.standardized.dtype == np.float32
     assert np.array_equal(table.standardized[np.ix_(rows, columns)], whole)

@@ -130,7 +130,7 @@ def test_the_task_is_told_from_the_target(values, task, y):
 
 @pytest.mark.parametrize("n", [20, 21])
 def test_the_task_is_the_one_that_selectors_tell(n):
-    from l1lsmi.validation import check_target
+    from l1lsmi._validation.target import check_target
 
     y = np.arange(60) % n
     table = text("a,y\n" + "\n".join(f"{i * i},{value}" for i, value in enumerate(y)))

@@ -118,8 +118,8 @@ def test_no_process_is_left_behind(folder, number):
 #: Runs each command in a fork of its own, as loading the libraries takes most of the time of a command.
 DRIVER = """
 import json, os, sys, tempfile
-import l1lsmi.cli.app, l1lsmi.methods, pyarrow, pyarrow.csv, pyarrow.compute
-from l1lsmi.cli import main
+import l1lsmi._cli.app, l1lsmi.methods, pyarrow, pyarrow.csv, pyarrow.compute
+from l1lsmi._cli import main
 
 def one(args, streams):
     files = {number: tempfile.TemporaryFile() for number in (1, 2)}

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from l1lsmi._numerics.correlation import correlation_between, correlation_with_target
+from l1lsmi._rows.table import Table
+from l1lsmi._validation.target import check_target
 from l1lsmi.baselines import QPFS
-from l1lsmi.numerics import simplex_qp
-from l1lsmi.numerics.correlation import correlation_between, correlation_with_target
-from l1lsmi.numerics.simplex_qp import Hessian, minimise_on_simplex, nearest_positive, nystrom_factor
-from l1lsmi.rows import Table
-from l1lsmi.validation import check_target
+from l1lsmi.baselines import _simplex_qp as simplex_qp
+from l1lsmi.baselines._simplex_qp import Hessian, minimise_on_simplex, nearest_positive, nystrom_factor
 from tests.conftest import problem_data, to_library
 
 

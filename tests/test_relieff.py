@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from l1lsmi.baselines import ReliefF
+from l1lsmi.baselines import _neighbours as neighbours
 from l1lsmi.datasets import make_and_or, make_quad, make_xor
-from l1lsmi.numerics import neighbours
 from tests.conftest import to_library
 
 

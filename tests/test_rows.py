@@ -12,20 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from l1lsmi.arrays import blas_threads, steady_blas, to_numpy
-from l1lsmi.numerics.sampling import balanced_centers, stratified_folds
-from l1lsmi.rows import (
-    Centers,
-    FoldedRows,
-    Layout,
-    Means,
-    PartedRows,
-    Table,
-    column_statistics,
-    fold_rows,
-)
-from l1lsmi.rows.parted import ArrayParts
-from l1lsmi.rows.wide import wide_exponents, wide_pull_back
+from l1lsmi._arrays import blas_threads, steady_blas, to_numpy
+from l1lsmi._numerics.sampling import balanced_centers, stratified_folds
+from l1lsmi._rows.folded import Centers, FoldedRows, Layout
+from l1lsmi._rows.parted import ArrayParts, PartedRows, fold_rows
+from l1lsmi._rows.table import Means, Table, column_statistics
+from l1lsmi._rows.wide import wide_exponents, wide_pull_back
 from tests.conftest import assert_close, to_library
 
 
@@ -251,7 +243,7 @@ def test_a_wide_product_takes_the_threads_that_blas_may_have(monkeypatch):
         taken.append(n_threads)
         return wide_exponents(points, centers_at, squared_weights, n_threads)
 
-    monkeypatch.setattr("l1lsmi.rows.folded.wide_exponents", noted)
+    monkeypatch.setattr("l1lsmi._rows.folded.wide_exponents", noted)
     x = np.random.default_rng(0).normal(size=(20, 300))
     weights, columns = np.ones(300), np.arange(300)
     with threadpool_limits(3):
@@ -266,7 +258,7 @@ def test_a_wide_product_takes_the_threads_that_blas_may_have(monkeypatch):
 
 
 def test_threads_share_one_standardised_copy(monkeypatch):
-    from l1lsmi.rows import table as module
+    from l1lsmi._rows import table as module
 
     copies = []
 
@@ -303,7 +295,7 @@ def test_freed_memory_is_kept_where_the_process_was_told_not_to():
     program = (
         "import resource\n"
         "import numpy as np\n"
-        "from l1lsmi.arrays import steady_blas\n"
+        "from l1lsmi._arrays import steady_blas\n"
         "def faults():\n"
         "    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt\n"
         "    for _ in range(50):\n"

@@ -12,12 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from l1lsmi import L1HSIC, L1LSMI, FeatureSelector
+from l1lsmi._rows.stream import ColumnSums
+from l1lsmi._rows.table import Table, column_statistics
 from l1lsmi.baselines import MRMR
 from l1lsmi.measures import Pearson, SquaredMutualInformation
-from l1lsmi.rows import ColumnSums, Table, column_statistics
 from l1lsmi.sources import open_rows, read_sample
 from l1lsmi.strategies import Forward, Ranking
-from tests.conftest import TASKS
+from tests.conftest import TASKS, assert_refused
 
 N = 1_500
 
@@ -113,7 +114,7 @@ def test_other_strategies_visit_rows_that_are_too_many_to_keep(kept, tmp_path, m
     expected = steps.fit(frame, y).score_
     visits = []
     blocks = np.array_split(frame.to_numpy(), 3)
-    monkeypatch.setattr("l1lsmi.rows.table.DEFAULT_KEPT", kept)
+    monkeypatch.setattr("l1lsmi._rows.table.DEFAULT_KEPT", kept)
     found = steps.fit(lambda: visits.append(1) or iter(blocks), y)
     assert found.score_ == pytest.approx(expected, rel=1e-9)
     # Once to measure the columns and once to take the rows; or once for every sum.
@@ -181,51 +182,51 @@ def test_rows_of_are_those_rows():
 # -- bad input ------------------------------------------------------------------------------------
 
 
-def refused(X, y, words, chosen=None):
-    with pytest.raises(ValueError, match=words) as caught:
-        (chosen or selector()).fit(X, y)
-    assert "\n" not in str(caught.value)
-
-
 def test_files_that_will_not_do_get_a_sentence(tmp_path):
     frame, y = table("regression")
     path = parquet(tmp_path, frame, y)
-    refused("nowhere.parquet", "y", "'nowhere.parquet'.*no such file")
-    refused(path, "z", "y is 'z'.*no such column: it has 'a', 'b'")
-    refused(path, None, "y is None: pass the name of the column to predict")
-    refused(pa.Table.from_pandas(frame.assign(city="Rome")), None, "y is None")
-    refused(path, y[:-1], "X has 1500 rows, y has 1499")
+    assert_refused(selector(), "nowhere.parquet", "y", "'nowhere.parquet'.*no such file")
+    assert_refused(selector(), path, "z", "y is 'z'.*no such column: it has 'a', 'b'")
+    assert_refused(selector(), path, None, "y is None: pass the name of the column to predict")
+    assert_refused(selector(), pa.Table.from_pandas(frame.assign(city="Rome")), None, "y is None")
+    assert_refused(selector(), path, y[:-1], "X has 1500 rows, y has 1499")
     junk = tmp_path / "junk.parquet"
     junk.write_bytes(b"PAR1" + bytes(100))
-    refused(junk, "y", "cannot be read as parquet")
+    assert_refused(selector(), junk, "y", "cannot be read as parquet")
     text = pa.Table.from_pandas(frame.assign(city="Rome"))
-    refused(text, y, "column 'city' of type .*: turn it into numbers")
+    assert_refused(selector(), text, y, "column 'city' of type .*: turn it into numbers")
     frame.loc[700, "c"] = np.nan
-    refused(parquet(tmp_path, frame, y), "y", "NaN, first in row 700 of column 'c'")
+    assert_refused(selector(), parquet(tmp_path, frame, y), "y", "NaN, first in row 700 of column 'c'")
     missing = np.where(np.arange(N) == 5, None, y)
-    refused(pa.Table.from_pandas(frame.fillna(0).assign(y=missing.astype(float))), "y", "missing|NaN")
+    assert_refused(
+        selector(), pa.Table.from_pandas(frame.fillna(0).assign(y=missing.astype(float))), "y", "missing|NaN"
+    )
     twice = pa.Table.from_arrays([pa.array([1.0, 2.0])] * 2, names=["a", "a"])
-    refused(twice, [0, 1], "2 columns named 'a'")
+    assert_refused(selector(), twice, [0, 1], "2 columns named 'a'")
 
 
 def test_blocks_that_will_not_do_get_a_sentence():
     frame, y = table("regression")
     x = frame.to_numpy()
-    refused(lambda: 3, y, "gives a int: let it give an iterator")
-    refused(lambda: iter([x[:, 0]]), y, "Block 0 of X has shape")
-    refused(lambda: iter([x, x[:, :2]]), y, "Block 1 of X has 2 columns, those before have 5")
-    refused(lambda: iter([x]), None, "bring no targets")
-    refused(lambda: iter([(x, y)]), y, "y is given too")
-    refused(lambda: iter([]), y, "n_samples=0")
-    refused(lambda: iter([x[:, :2] * 0]), y, "constant")
-    refused(lambda: iter([[["a", "b"]]]), y, "Block 0 of X cannot be read")
+    assert_refused(selector(), lambda: 3, y, "gives a int: let it give an iterator")
+    assert_refused(selector(), lambda: iter([x[:, 0]]), y, "Block 0 of X has shape")
+    assert_refused(
+        selector(), lambda: iter([x, x[:, :2]]), y, "Block 1 of X has 2 columns, those before have 5"
+    )
+    assert_refused(selector(), lambda: iter([x]), None, "bring no targets")
+    assert_refused(selector(), lambda: iter([(x, y)]), y, "y is given too")
+    assert_refused(selector(), lambda: iter([]), y, "n_samples=0")
+    assert_refused(selector(), lambda: iter([x[:, :2] * 0]), y, "constant")
+    assert_refused(selector(), lambda: iter([[["a", "b"]]]), y, "Block 0 of X cannot be read")
 
 
 def test_selectors_that_need_rows_in_memory_say_so(tmp_path):
     frame, y = table("regression")
     path = parquet(tmp_path, frame, y)
-    refused(path, "y", "MRMR needs all rows in memory.*read_sample", MRMR(2))
-    refused(path, "y", "FeatureSelector needs all rows in memory", FeatureSelector(Pearson(), Ranking(), 2))
+    assert_refused(MRMR(2), path, "y", "MRMR needs all rows in memory.*read_sample")
+    assert_refused(
+        FeatureSelector(Pearson(), Ranking(), 2), path, "y", "FeatureSelector needs all rows in memory"
+    )
     fitted = selector(explore_rows=300).fit(path, "y")
     with pytest.raises(ValueError, match="get_feature_names_out"):
         fitted.transform(path)
@@ -235,7 +236,7 @@ def test_a_failed_fit_keeps_nothing(tmp_path):
     frame, y = table("regression")
     chosen = selector(explore_rows=300).fit(frame, y)
     before = dict(vars(chosen))
-    refused(Path("nowhere.parquet"), "y", "no such file", chosen)
+    assert_refused(chosen, Path("nowhere.parquet"), "y", "no such file")
     assert all(vars(chosen)[name] is before[name] for name in before)
 
 

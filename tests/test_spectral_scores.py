@@ -8,8 +8,9 @@ from scipy.spatial.distance import cdist
 from scipy.stats import rankdata
 
 from l1lsmi.baselines import SPEC, LaplacianScore
+from l1lsmi.baselines import _graphs as graphs
+from l1lsmi.baselines import _neighbours as neighbours
 from l1lsmi.datasets import make_and_or, make_quad
-from l1lsmi.numerics import graphs, neighbours
 from tests.conftest import problem_data, to_library
 
 CRITERIA = ["phi1", "phi2", "phi3"]

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from l1lsmi import L1LSMI
+from l1lsmi._numerics.model import Model, Stretch
+from l1lsmi._numerics.squared_loss import least_squares_together
+from l1lsmi._numerics.squared_loss.leave_one_out import LeaveOneOut
+from l1lsmi._numerics.squared_loss.leave_one_out_together import LeaveOneOutTogether
+from l1lsmi._rows.table import Means, Table
+from l1lsmi._validation.target import check_target
 from l1lsmi.measures import SquaredMutualInformation
-from l1lsmi.numerics import least_squares_together
-from l1lsmi.numerics.leave_one_out import LeaveOneOut
-from l1lsmi.numerics.leave_one_out_together import LeaveOneOutTogether
-from l1lsmi.numerics.model import Model, Stretch
-from l1lsmi.rows import Means, Table
 from l1lsmi.strategies import _l1_path
 from l1lsmi.strategies.l1_weighting import L1Weighting
 from l1lsmi.strategies.selection import Budget
-from l1lsmi.validation import check_target
 from tests.conftest import TASKS, assert_close, problem_data, to_library
 
 
@@ -88,8 +88,10 @@ def test_judgements_are_those_of_each_alone(task, elsewhere, monkeypatch):
     expected = [alone.judge(np.array(support)) for support in SETS]
     for at_a_time in (None, 1):
         if at_a_time:
-            monkeypatch.setattr("l1lsmi.numerics.leave_one_out_together.MOST_NUMBERS", at_a_time)
-            monkeypatch.setattr("l1lsmi.numerics.left_out_fits.MOST_NUMBERS", at_a_time)
+            monkeypatch.setattr(
+                "l1lsmi._numerics.squared_loss.leave_one_out_together.MOST_NUMBERS", at_a_time
+            )
+            monkeypatch.setattr("l1lsmi._numerics.squared_loss.left_out_fits.MOST_NUMBERS", at_a_time)
         for one, other in zip(together.judge(SETS), expected, strict=True):
             assert one.cv_score == pytest.approx(other.cv_score, rel=1e-6)
             assert one.model.sigma == pytest.approx(other.model.sigma, rel=1e-9)
@@ -102,7 +104,7 @@ def test_exchanges_are_those_of_each_alone(task, elsewhere, monkeypatch):
     models = [alone.judge(np.array(support)).model for support in SETS]
     columns = np.arange(6)
     slopes = together._slopes(np.array(SETS), models, columns)
-    monkeypatch.setattr("l1lsmi.numerics.leave_one_out_together.MOST_VALUES", 1)
+    monkeypatch.setattr("l1lsmi._numerics.squared_loss.leave_one_out_together.MOST_VALUES", 1)
     assert_close(together._slopes(np.array(SETS), models, columns), slopes, rtol=1e-9, atol=1e-12)
     for of_set, support, model in zip(slopes, SETS, models, strict=True):
         expected = alone.set_slopes(np.array(support), model, columns)

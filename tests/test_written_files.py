@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from l1lsmi._atomic_file import check_place
 from l1lsmi.files import Column, DataTable, FileProblem, read_table, write_table
-from l1lsmi.whole_file import check_place
 from tests.small_tables import WRITERS, N, feather, npz, openpyxl, pa, parquet, text
 
 pytestmark = pytest.mark.usefixtures("hdf5_here")

@@ -1,6 +1,6 @@
 """``python -m l1lsmi``: the command line."""
 
-from l1lsmi.cli import main
+from l1lsmi._cli import main
 
 if __name__ == "__main__":
     main()

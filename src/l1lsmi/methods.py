@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from l1lsmi.base import Selector
+from l1lsmi._base import Selector
 from l1lsmi.baselines import MRMR, QPFS, SPEC, LaplacianScore, LassoK, ReliefF
 from l1lsmi.measures import HSIC, Measure, MutualInformation, Pearson, SquaredMutualInformation
 from l1lsmi.selectors import L1HSIC, L1LSMI, FeatureSelector

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
+from l1lsmi._arrays import HostArray
 from l1lsmi.explain import PathTable, Station, interactions, path_table, score_by_size
 from l1lsmi.explain._study import column_names, selected_columns
 

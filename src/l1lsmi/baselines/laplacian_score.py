@@ -8,15 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from l1lsmi.arrays import HostArray, to_numpy
-from l1lsmi.base import Selector
-from l1lsmi.numerics.graphs import neighbour_graph, points_of, roughness, within_class_share
-from l1lsmi.numerics.ranking import learned_from_scores
-from l1lsmi.numerics.target import Target
-from l1lsmi.rows import Table
-from l1lsmi.validation import TASKS
-
-__all__ = ["LaplacianScore"]
+from l1lsmi._arrays import HostArray, to_numpy
+from l1lsmi._base import Selector
+from l1lsmi._numerics.ranking import learned_from_scores
+from l1lsmi._numerics.target import Target
+from l1lsmi._rows.table import Table
+from l1lsmi._validation.target import TASKS
+from l1lsmi.baselines._graphs import neighbour_graph, points_of, roughness, within_class_share
 
 
 class LaplacianScore(Selector):

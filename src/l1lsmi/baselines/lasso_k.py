@@ -10,15 +10,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import MultiTaskLasso
 from sklearn.utils._param_validation import StrOptions
 
-from l1lsmi.arrays import HostArray, to_numpy
-from l1lsmi.base import Selector
-from l1lsmi.numerics.lasso_path import lasso_path_until
-from l1lsmi.numerics.ranking import rank, spread, steady, take_best
-from l1lsmi.numerics.target import Target
-from l1lsmi.rows import Table
-from l1lsmi.validation import TASKS
-
-__all__ = ["LassoK"]
+from l1lsmi._arrays import HostArray, to_numpy
+from l1lsmi._base import Selector
+from l1lsmi._numerics.ranking import rank, spread, steady, take_best
+from l1lsmi._numerics.target import Target
+from l1lsmi._rows.table import Table
+from l1lsmi._validation.target import TASKS
+from l1lsmi.baselines._lasso_path import lasso_path_until
 
 #: The smallest penalty of groups, over the largest.
 LEAST = 1e-4

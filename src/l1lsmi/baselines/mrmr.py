@@ -11,16 +11,15 @@ import numpy as np
 from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from l1lsmi.arrays import HostArray, to_numpy
-from l1lsmi.base import Selector
-from l1lsmi.numerics.correlation import correlation_between, f_statistic
-from l1lsmi.numerics.discrete import States, discretise, is_discrete
-from l1lsmi.numerics.ranking import rank, spread
-from l1lsmi.numerics.target import Target
-from l1lsmi.rows import Table
-from l1lsmi.validation import TASKS, seed_of
-
-__all__ = ["MRMR"]
+from l1lsmi._arrays import HostArray, to_numpy
+from l1lsmi._base import Selector
+from l1lsmi._numerics.correlation import correlation_between, f_statistic
+from l1lsmi._numerics.discrete import States, discretise, is_discrete
+from l1lsmi._numerics.ranking import rank, spread
+from l1lsmi._numerics.target import Target
+from l1lsmi._rows.table import Table
+from l1lsmi._validation.parameters import seed_of
+from l1lsmi._validation.target import TASKS
 
 #: The redundancy that goes with each relevance.
 PARTNERS = {"discretised": "discretised", "knn": "knn", "f": "correlation"}

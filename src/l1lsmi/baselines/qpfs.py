@@ -8,21 +8,20 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from l1lsmi.arrays import HostArray, to_numpy
-from l1lsmi.base import Selector
-from l1lsmi.numerics.correlation import correlation_between, correlation_with_target
-from l1lsmi.numerics.ranking import rank, spread, take_best
-from l1lsmi.numerics.simplex_qp import (
+from l1lsmi._arrays import HostArray, to_numpy
+from l1lsmi._base import Selector
+from l1lsmi._numerics.correlation import correlation_between, correlation_with_target
+from l1lsmi._numerics.ranking import rank, spread, take_best
+from l1lsmi._rows.table import Table
+from l1lsmi._validation.parameters import seed_of
+from l1lsmi._validation.target import TASKS
+from l1lsmi.baselines._simplex_qp import (
     Hessian,
     SimplexMinimum,
     minimise_on_simplex,
     nearest_positive,
     nystrom_factor,
 )
-from l1lsmi.rows import Table
-from l1lsmi.validation import TASKS, seed_of
-
-__all__ = ["QPFS"]
 
 
 class QPFS(Selector):

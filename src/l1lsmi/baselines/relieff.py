@@ -10,15 +10,13 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from l1lsmi.arrays import HostArray, steadily, steady_blas
-from l1lsmi.base import Selector
-from l1lsmi.numerics.neighbours import MixedColumns, row_slices, weigh_nearest
-from l1lsmi.numerics.ranking import learned_from_scores
-from l1lsmi.numerics.target import Target
-from l1lsmi.rows import Table
-from l1lsmi.validation import TASKS
-
-__all__ = ["ReliefF"]
+from l1lsmi._arrays import HostArray, steadily, steady_blas
+from l1lsmi._base import Selector
+from l1lsmi._numerics.ranking import learned_from_scores
+from l1lsmi._numerics.target import Target
+from l1lsmi._rows.table import Table
+from l1lsmi._validation.target import TASKS
+from l1lsmi.baselines._neighbours import MixedColumns, row_slices, weigh_nearest
 
 #: In regression the neighbour of rank r weighs exp(-(r / RANK_SIGMA)^2).
 RANK_SIGMA = 20

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from l1lsmi.datasets.entry import Archive, Entry, OpenML, Recipe
 
-__all__ = ["CATALOGUE"]
-
 
 def _numbered(prefix: str, n: int, start: int = 1) -> tuple[str, ...]:
     return tuple(f"{prefix}{i}" for i in range(start, start + n))

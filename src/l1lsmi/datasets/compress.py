@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["MAGIC", "uncompress"]
-
 MAGIC = b"\x1f\x9d"
 CLEAR = 256
 

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
+from l1lsmi._arrays import HostArray
 from l1lsmi.datasets.entry import Entry
-
-__all__ = ["Dataset", "check_downloaded", "check_stored"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

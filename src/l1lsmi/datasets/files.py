@@ -11,12 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
+from l1lsmi._arrays import HostArray
+from l1lsmi._atomic_file import write_whole
 from l1lsmi.datasets.dataset import Dataset, check_stored
 from l1lsmi.datasets.entry import Entry
-from l1lsmi.whole_file import write_whole
-
-__all__ = ["read", "write"]
 
 #: What may be wrong with a zip archive of arrays; ValueError is what numpy says to pickled objects.
 DAMAGE = (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, NotImplementedError)

@@ -11,8 +11,6 @@ from l1lsmi.datasets.catalogue import CATALOGUE
 from l1lsmi.datasets.dataset import Dataset
 from l1lsmi.datasets.entry import Entry
 
-__all__ = ["load", "names"]
-
 
 def names() -> tuple[str, ...]:
     """Names of the 23 real data sets of the paper, in the order of its table.

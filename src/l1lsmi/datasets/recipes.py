@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
+from l1lsmi._arrays import HostArray
 from l1lsmi.datasets.dataset import Dataset
 from l1lsmi.datasets.entry import Entry, Recipe
 from l1lsmi.datasets.tables import RawTable, as_numbers
-
-__all__ = ["prepare"]
 
 
 def prepare(name: str, table: RawTable, entry: Entry, source: str) -> Dataset:

@@ -10,13 +10,11 @@ import urllib.error
 import urllib.request
 from typing import IO
 
+from l1lsmi._progress import Progress
 from l1lsmi.datasets.dataset import Dataset, check_downloaded
 from l1lsmi.datasets.entry import Archive, Entry, OpenML
 from l1lsmi.datasets.recipes import prepare
 from l1lsmi.datasets.tables import read_archive, read_arff
-from l1lsmi.progress import Progress
-
-__all__ = ["fetch"]
 
 OPENML_API = "https://www.openml.org/api/v1/json/data/"
 UCI_ARCHIVE = "https://archive.ics.uci.edu/"

@@ -12,11 +12,9 @@ from typing import IO
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
+from l1lsmi._arrays import HostArray
 from l1lsmi.datasets.compress import MAGIC, uncompress
 from l1lsmi.datasets.entry import Archive
-
-__all__ = ["RawTable", "as_numbers", "read_archive", "read_arff"]
 
 ATTRIBUTE = re.compile(r"""@attribute\s+('(?:[^'\\]|\\.)*'|"[^"]*"|\S+)\s+(.*)""", re.IGNORECASE)
 

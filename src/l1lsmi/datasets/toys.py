@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from l1lsmi.arrays import HostArray
-
-__all__ = ["TRUE_FEATURES", "make_and_or", "make_quad", "make_xor"]
+from l1lsmi._arrays import HostArray
 
 #: The features that the target is made of, by problem.
 TRUE_FEATURES = {"and_or": (0, 1, 2, 3), "quad": (0, 1), "xor": (0, 1)}

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray, is_foreign, to_numpy
-from l1lsmi.numerics.target import Target
-from l1lsmi.validation import TASKS, check_features
-
-__all__ = ["check_cv", "check_groups", "check_task", "check_test", "numbers_of", "required"]
+from l1lsmi._arrays import HostArray, is_foreign, to_numpy
+from l1lsmi._numerics.target import Target
+from l1lsmi._validation.features import check_features
+from l1lsmi._validation.target import TASKS
 
 
 def required(name: str, y: Any) -> Any:

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2, rankdata, studentized_range, t
 
-from l1lsmi.arrays import HostArray
-
-__all__ = ["Comparison", "CriticalDifference", "compare_methods", "critical_difference", "top_counts"]
+from l1lsmi._arrays import HostArray
 
 
 @dataclass(frozen=True)

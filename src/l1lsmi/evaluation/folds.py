@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
-from l1lsmi.numerics.sampling import stratified_folds
-
-__all__ = ["class_counts", "fold_rows"]
+from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.sampling import stratified_folds
 
 
 def fold_rows(

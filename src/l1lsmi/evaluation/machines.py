@@ -16,9 +16,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR
 
-from l1lsmi.arrays import HostArray
-
-__all__ = ["EPSILON", "MAX_ITERATIONS", "is_classes", "predict"]
+from l1lsmi._arrays import HostArray
 
 #: Half the width of the tube in which regression errors cost nothing, in units of the target.
 EPSILON = 0.1

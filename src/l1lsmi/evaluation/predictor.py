@@ -19,10 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
+from l1lsmi._arrays import HostArray
 from l1lsmi.evaluation.machines import is_classes, predict
-
-__all__ = ["C_VALUES", "SIGMA_FACTORS", "Choice", "Problem", "loss_of", "search"]
 
 #: Bounds on the dual coefficients.
 C_VALUES = tuple(10.0**power for power in range(-3, 5))

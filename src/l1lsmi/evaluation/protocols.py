@@ -14,16 +14,15 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from l1lsmi.arrays import HostArray, to_numpy
+from l1lsmi._arrays import HostArray, to_numpy
+from l1lsmi._numerics.target import Target, median_root
+from l1lsmi._rows.table import Table, standardize
+from l1lsmi._validation.features import check_xy
+from l1lsmi._validation.parameters import seed_of
 from l1lsmi.evaluation.checks import check_cv, check_groups, check_task, check_test, numbers_of, required
 from l1lsmi.evaluation.folds import fold_rows
 from l1lsmi.evaluation.machines import is_classes, predict
 from l1lsmi.evaluation.predictor import Problem, loss_of, search
-from l1lsmi.numerics.target import Target, median_root
-from l1lsmi.rows import Table, standardize
-from l1lsmi.validation import check_xy, seed_of
-
-__all__ = ["SVMError", "held_out_error", "svm_error"]
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray, to_numpy
-from l1lsmi.rows import Table
-from l1lsmi.validation import check_features
-
-__all__ = ["f_measure", "redundancy_rate"]
+from l1lsmi._arrays import HostArray, to_numpy
+from l1lsmi._rows.table import Table
+from l1lsmi._validation.features import check_features
 
 
 def f_measure(selected: Any, true: Any) -> float:

@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from l1lsmi.arrays import HostArray, is_foreign, to_numpy
+from l1lsmi._arrays import HostArray, is_foreign, to_numpy
+from l1lsmi._validation.features import check_xy
+from l1lsmi._validation.parameters import seed_of
 from l1lsmi.evaluation.checks import check_groups, check_task, numbers_of, required
 from l1lsmi.evaluation.protocols import held_out_error
 from l1lsmi.evaluation.splits import split_rows
-from l1lsmi.validation import check_xy, seed_of
-
-__all__ = ["ALL_FEATURES", "Compared", "SelectorComparison", "compare_selectors"]
 
 #: The name of the row that has every feature.
 ALL_FEATURES = "all features"

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
+from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.sampling import draw_stratified
+from l1lsmi._validation.parameters import seed_of
+from l1lsmi._validation.target import check_target
 from l1lsmi.evaluation.checks import check_groups, check_task, required
 from l1lsmi.evaluation.folds import class_counts
-from l1lsmi.numerics.sampling import draw_stratified
-from l1lsmi.validation import check_target, seed_of
-
-__all__ = ["choose_test_groups", "split_rows"]
 
 #: Share of the rows on the test side where n_train does not say.
 TEST_SHARE = 0.3

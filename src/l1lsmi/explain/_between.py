@@ -6,15 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
+from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.correlation import correlation_between
+from l1lsmi._numerics.discrete import is_discrete
+from l1lsmi._numerics.ranking import best_first
+from l1lsmi._numerics.target import Target
 from l1lsmi.explain._study import Study
 from l1lsmi.measures import HSIC
-from l1lsmi.numerics.correlation import correlation_between
-from l1lsmi.numerics.discrete import is_discrete
-from l1lsmi.numerics.ranking import best_first
-from l1lsmi.numerics.target import Target
-
-__all__ = ["COPY", "Between"]
 
 #: Less than for the target: pairs are many, and there is one column on either side.
 LITTLE: dict[str, Any] = {"n_basis": 30, "sigma_factors": (0.4, 1.2), "regularizations": (1e-3, 1e-1)}

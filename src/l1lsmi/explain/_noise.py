@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
+from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.correlation import correlation_with_target
+from l1lsmi._numerics.ranking import best_first
+from l1lsmi._numerics.target import Target
+from l1lsmi._rows.table import Table
 from l1lsmi.explain._study import Study
 from l1lsmi.measures import HSIC
-from l1lsmi.numerics.correlation import correlation_with_target
-from l1lsmi.numerics.ranking import best_first
-from l1lsmi.numerics.target import Target
-from l1lsmi.rows import Table
-
-__all__ = ["chance_levels", "strongest_alone"]
 
 #: Features that HSIC looks at; of more, those that correlate most with the target, straight or squared.
 MOST_BY_HSIC = 40

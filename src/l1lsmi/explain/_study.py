@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from l1lsmi.arrays import HostArray, gather, to_numpy
+from l1lsmi._arrays import HostArray, gather, to_numpy
+from l1lsmi._numerics.ranking import best_first
+from l1lsmi._numerics.target import Target
+from l1lsmi._rows.table import Table
+from l1lsmi._validation.features import check_features, check_varying
+from l1lsmi._validation.parameters import check_measure, seed_of
 from l1lsmi.explain.sample import known_target, sample_target
 from l1lsmi.measures import Measure, SquaredMutualInformation
-from l1lsmi.numerics.ranking import best_first
-from l1lsmi.numerics.target import Target
-from l1lsmi.rows import Table
 from l1lsmi.strategies.selection import StopReason
-from l1lsmi.validation import check_features, check_measure, check_varying, seed_of
-
-__all__ = ["QUICK", "Study", "column_names", "fitted_weights", "selected_columns", "task_of"]
 
 #: Settings that make one score three to five times as quick as the defaults, for the same order of sets.
 QUICK: dict[str, Any] = {

@@ -14,8 +14,6 @@ from l1lsmi.explain.redundancy import Redundancy, score_rejected
 from l1lsmi.explain.sample import MAX_ROWS
 from l1lsmi.explain.score_by_size import ScoreBySize, score_sizes
 
-__all__ = ["Explanation", "explain_selection"]
-
 
 @dataclass(frozen=True, eq=False)
 class Explanation:

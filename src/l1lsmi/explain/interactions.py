@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray, steady_blas
+from l1lsmi._arrays import HostArray, steady_blas
+from l1lsmi._validation.parameters import check_count
 from l1lsmi.explain._study import Study
 from l1lsmi.explain.sample import MAX_ROWS
-from l1lsmi.validation import check_count
-
-__all__ = ["Interactions", "interactions", "score_pairs"]
 
 
 @dataclass(frozen=True, eq=False)

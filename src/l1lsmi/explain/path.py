@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
+from l1lsmi._arrays import HostArray
 from l1lsmi.explain._study import selected_columns
 from l1lsmi.measures import SquaredMutualInformation
-
-__all__ = ["PathTable", "Station", "path_table"]
 
 
 @dataclass(frozen=True, eq=False)

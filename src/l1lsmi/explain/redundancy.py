@@ -9,16 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray, steady_blas
+from l1lsmi._arrays import HostArray, steady_blas
+from l1lsmi._numerics.ranking import best_first
+from l1lsmi._validation.parameters import check_count
 from l1lsmi.explain._between import COPY, Between
 from l1lsmi.explain._noise import chance_levels, strongest_alone
 from l1lsmi.explain._study import Study
 from l1lsmi.explain.sample import MAX_ROWS
 from l1lsmi.explain.score_by_size import best_inside
-from l1lsmi.numerics.ranking import best_first
-from l1lsmi.validation import check_count
-
-__all__ = ["Redundancy", "Rejected", "redundancy", "score_rejected"]
 
 #: What a feature says must exceed what noise reaches by this factor: five shuffles do not show its worst.
 CLEARLY = 1.5

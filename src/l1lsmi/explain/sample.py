@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
-from l1lsmi.numerics.sampling import draw_spread
-from l1lsmi.numerics.target import Target
-from l1lsmi.validation import TASKS, check_target, seed_of
-
-__all__ = ["MAX_ROWS", "known_target", "sample_rows", "sample_target"]
+from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.sampling import draw_spread
+from l1lsmi._numerics.target import Target
+from l1lsmi._validation.parameters import seed_of
+from l1lsmi._validation.target import TASKS, check_target
 
 #: Rows that explain a selection unless told otherwise: scores of the strong features change little beyond.
 MAX_ROWS = 500

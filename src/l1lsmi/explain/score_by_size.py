@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray, steady_blas
+from l1lsmi._arrays import HostArray, steady_blas
+from l1lsmi._validation.parameters import check_count
 from l1lsmi.explain._study import Study
 from l1lsmi.explain.sample import MAX_ROWS
 from l1lsmi.measures import Measure
-from l1lsmi.validation import check_count
-
-__all__ = ["ScoreBySize", "best_inside", "knee_of", "score_by_size", "score_sizes"]
 
 #: Up to so many features are taken away one at a time, all candidates scored in full; of more, several.
 FEW = 12

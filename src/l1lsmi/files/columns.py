@@ -12,8 +12,6 @@ from l1lsmi.files.libraries import arrow
 from l1lsmi.files.table import Values
 from l1lsmi.files.words import Comma, add_words, days_of
 
-__all__ = ["add_arrays", "arrow_columns", "whole"]
-
 #: Whole numbers beyond it are not all different as float64.
 MOST_EXACT = 2.0**53
 SECONDS_OF = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}

@@ -9,8 +9,6 @@ import numpy as np
 from l1lsmi.files.problem import counted
 from l1lsmi.files.table import Column, Values
 
-__all__ = ["Feature", "encode"]
-
 CONSTANT_NOW = "left out: constant in the rows that are kept"
 
 

@@ -11,8 +11,6 @@ import numpy as np
 from l1lsmi.files.problem import counted, listed
 from l1lsmi.files.table import Column, Values
 
-__all__ = ["Columns", "add_numbers"]
-
 
 class Columns:
     """Columns as they are found, in any order, with what is to be said about them.

@@ -9,8 +9,6 @@ from typing import Any
 
 from l1lsmi.files.problem import FileProblem
 
-__all__ = ["arrow", "compute", "library"]
-
 
 def library(name: str, extra: str, purpose: str) -> Any:
     """Import an optional library.

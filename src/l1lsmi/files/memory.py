@@ -7,8 +7,6 @@ from pathlib import Path
 
 from l1lsmi.files.problem import FileProblem, where
 
-__all__ = ["at_hand", "check_room"]
-
 #: What is assumed where the system does not tell.
 ASSUMED = 8 << 30
 

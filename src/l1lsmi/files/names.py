@@ -12,8 +12,6 @@ from l1lsmi.files.libraries import arrow, compute
 from l1lsmi.files.problem import FileProblem, counted, where
 from l1lsmi.files.words import MISSING, Comma
 
-__all__ = ["LOOKS_LIKE_DATA", "named_columns"]
-
 NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
 LOOKS_LIKE_DATA = (
     "The first row looks like data, as it holds only numbers, but is taken for names of columns."

@@ -14,8 +14,6 @@ from l1lsmi.files.table import Column, DataTable, Values
 from l1lsmi.files.target import TASKS, read_target
 from l1lsmi.files.words import MOST_LEVELS
 
-__all__ = ["ColumnUse", "Prepared", "prepare"]
-
 MISSING_VALUES = ("impute", "drop", "error")
 NUMBERS_ROWS = "numbers the rows"
 #: Fewer values than this may happen to count up by one.

@@ -7,8 +7,6 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-__all__ = ["FileProblem", "counted", "damage", "listed", "near", "where", "reason", "shown"]
-
 #: Longer names and reasons are cut in messages.
 MOST_LETTERS = 60
 

@@ -14,8 +14,6 @@ from l1lsmi.files.memory import at_hand, check_room
 from l1lsmi.files.problem import FileProblem, shown, where
 from l1lsmi.files.table import DataTable
 
-__all__ = ["read_table"]
-
 #: Bytes that are read at a time, so that what has no end is noticed before the memory is full.
 CHUNK = 1 << 24
 

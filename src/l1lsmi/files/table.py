@@ -11,8 +11,6 @@ import numpy.typing as npt
 
 from l1lsmi.files.problem import FileProblem, counted, near, shown, where
 
-__all__ = ["KINDS", "Column", "DataTable", "Values"]
-
 Values = npt.NDArray[Any]
 
 KINDS = ("number", "yes/no", "category", "date", "text", "empty", "constant")

@@ -9,8 +9,6 @@ import numpy as np
 from l1lsmi.files.problem import FileProblem, shown
 from l1lsmi.files.table import Column, Values
 
-__all__ = ["TASKS", "read_target"]
-
 TASKS = ("auto", "classification", "regression")
 #: More different whole numbers than this are a quantity rather than classes. The selectors have the same
 #: rule.

@@ -12,8 +12,6 @@ from l1lsmi.files.found import Columns, add_numbers
 from l1lsmi.files.libraries import arrow, compute
 from l1lsmi.files.table import Values
 
-__all__ = ["MISSING", "MOST_LEVELS", "Comma", "add_words", "days_of"]
-
 Comma = Literal["decimal", "thousands"] | None
 
 #: Words that stand for a missing value, spelled exactly so, in every format; the last are Excel's, which

@@ -10,12 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from l1lsmi._atomic_file import write_whole
 from l1lsmi.files.libraries import arrow, compute, library
 from l1lsmi.files.problem import FileProblem, reason, shown, where
 from l1lsmi.files.table import Column, DataTable, Values
-from l1lsmi.whole_file import write_whole
-
-__all__ = ["csv_text", "write_table"]
 
 SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".feather", ".xlsx")
 #: Excel cannot hold longer words.

@@ -7,13 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from l1lsmi.arrays import HostArray
-from l1lsmi.numerics.ranking import spread
-from l1lsmi.numerics.target import Target
-from l1lsmi.rows import Table
-from l1lsmi.validation import check_varying, check_xy
-
-__all__ = ["Measure", "MeasureProblem"]
+from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.ranking import spread
+from l1lsmi._numerics.target import Target
+from l1lsmi._rows.table import Table
+from l1lsmi._validation.features import check_varying, check_xy
 
 
 class MeasureProblem:

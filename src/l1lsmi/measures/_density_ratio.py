@@ -13,16 +13,18 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from l1lsmi.arrays import Array, HostArray, is_foreign, steady_blas, to_numpy
+from l1lsmi._arrays import Array, HostArray, is_foreign, steady_blas, to_numpy
+from l1lsmi._numerics.density_ratio import DensityRatioDraw
+from l1lsmi._numerics.model import Fit, Grid, Judgement, Model
+from l1lsmi._numerics.sampling import balanced_centers, draw_spread, uniform_centers
+from l1lsmi._numerics.target import Target
+from l1lsmi._rows.folded import DEVICE_BLOCK_ROWS
+from l1lsmi._rows.table import Table, standardize
+from l1lsmi._validation.features import check_pairs
+from l1lsmi._validation.folds import check_folds
+from l1lsmi._validation.parameters import check_all_positive, seed_of
+from l1lsmi._validation.target import TASKS
 from l1lsmi.measures._base import Measure, MeasureProblem
-from l1lsmi.numerics.density_ratio import DensityRatioDraw
-from l1lsmi.numerics.model import Fit, Grid, Judgement, Model
-from l1lsmi.numerics.sampling import balanced_centers, draw_spread, uniform_centers
-from l1lsmi.numerics.target import Target
-from l1lsmi.rows import DEVICE_BLOCK_ROWS, Table, standardize
-from l1lsmi.validation import TASKS, check_all_positive, check_folds, check_pairs, seed_of
-
-__all__ = ["DensityRatioEstimate", "DensityRatioMeasure", "DensityRatioProblem"]
 
 #: Neighbouring sets are compared under the model of the present one, with no more regularization than
 #: this: a set that says little is regularised until all its neighbours look alike.

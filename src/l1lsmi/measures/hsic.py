@@ -9,17 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from l1lsmi.arrays import HostArray
+from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.hsic.hsic import PairedRows, some_rows
+from l1lsmi._numerics.hsic.line import median_gap
+from l1lsmi._numerics.model import Fit
+from l1lsmi._numerics.sampling import draw_spread
+from l1lsmi._numerics.target import Target
+from l1lsmi._rows.table import Table
+from l1lsmi._validation.parameters import seed_of
+from l1lsmi._validation.target import TASKS
 from l1lsmi.measures._base import Measure, MeasureProblem
-from l1lsmi.numerics.hsic import PairedRows, some_rows
-from l1lsmi.numerics.line import median_gap
-from l1lsmi.numerics.model import Fit
-from l1lsmi.numerics.sampling import draw_spread
-from l1lsmi.numerics.target import Target
-from l1lsmi.rows import Table
-from l1lsmi.validation import TASKS, seed_of
-
-__all__ = ["HSIC"]
 
 WIDTH = Interval(Real, 1e-6, 1e6, closed="both")
 

@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from l1lsmi._numerics.density_ratio import DensityRatioDraw
+from l1lsmi._numerics.likelihood.likelihood_ratio import LikelihoodDraw
+from l1lsmi._numerics.model import Grid
+from l1lsmi._numerics.target import Target
 from l1lsmi.measures._density_ratio import DensityRatioMeasure
-from l1lsmi.numerics.density_ratio import DensityRatioDraw
-from l1lsmi.numerics.likelihood_ratio import LikelihoodDraw
-from l1lsmi.numerics.model import Grid
-from l1lsmi.numerics.target import Target
-
-__all__ = ["MutualInformation"]
 
 SIGMA_FACTORS = (0.2, 0.5, 1.0, 2.0, 5.0)
 

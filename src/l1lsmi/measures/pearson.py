@@ -7,14 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from l1lsmi.arrays import HostArray, to_numpy
+from l1lsmi._arrays import HostArray, to_numpy
+from l1lsmi._numerics.correlation import correlation_with_target
+from l1lsmi._numerics.target import Target
+from l1lsmi._rows.table import Table
+from l1lsmi._validation.target import TASKS
 from l1lsmi.measures._base import Measure, MeasureProblem
-from l1lsmi.numerics.correlation import correlation_with_target
-from l1lsmi.numerics.target import Target
-from l1lsmi.rows import Table
-from l1lsmi.validation import TASKS
-
-__all__ = ["Pearson"]
 
 
 class Pearson(Measure):

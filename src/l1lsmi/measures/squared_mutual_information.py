@@ -6,15 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from l1lsmi._numerics.density_ratio import DensityRatioDraw
+from l1lsmi._numerics.model import Grid
+from l1lsmi._numerics.squared_loss.juror import Juror
+from l1lsmi._numerics.squared_loss.least_squares_ratio import LeastSquaresDraw
+from l1lsmi._numerics.squared_loss.least_squares_together import LeastSquaresTogether
+from l1lsmi._numerics.target import Target
 from l1lsmi.measures._density_ratio import DensityRatioMeasure
-from l1lsmi.numerics.density_ratio import DensityRatioDraw
-from l1lsmi.numerics.juror import Juror
-from l1lsmi.numerics.least_squares_ratio import LeastSquaresDraw
-from l1lsmi.numerics.least_squares_together import LeastSquaresTogether
-from l1lsmi.numerics.model import Grid
-from l1lsmi.numerics.target import Target
-
-__all__ = ["SquaredMutualInformation"]
 
 # The candidates of the paper's experiments with artificial data.
 SIGMA_FACTORS = (0.2, 0.5, 1.0, 2.0, 5.0)

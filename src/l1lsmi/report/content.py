@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray, to_numpy
+from l1lsmi._arrays import HostArray, to_numpy
+from l1lsmi._numerics.target import Target
+from l1lsmi._validation.features import check_features
+from l1lsmi._validation.target import check_target
 from l1lsmi.explain import Explanation, explain_selection
 from l1lsmi.explain._study import fitted_weights
-from l1lsmi.numerics.target import Target
 from l1lsmi.report.judged import comparison_part, errors_in, held_out_errors
 from l1lsmi.report.mentions import Mentions
 from l1lsmi.report.names import feature_names_of, shown
@@ -26,9 +28,6 @@ from l1lsmi.report.parts import (
 from l1lsmi.report.pictures import feature_plots
 from l1lsmi.report.reproduce import again_part
 from l1lsmi.report.search_path import path_part
-from l1lsmi.validation import check_features, check_target
-
-__all__ = ["collect"]
 
 VERSION = 1
 #: What `asked` may say.

@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from l1lsmi.arrays import to_numpy
+from l1lsmi._arrays import to_numpy
+from l1lsmi._validation.features import check_features
+from l1lsmi._validation.target import check_target
 from l1lsmi.evaluation import compare_selectors
 from l1lsmi.evaluation.selectors import ALL_FEATURES
 from l1lsmi.explain import sample_rows
 from l1lsmi.report.names import plain_target, shown
 from l1lsmi.report.numbers import number, numbers
-from l1lsmi.validation import check_features, check_target
-
-__all__ = ["comparison_part", "errors_in", "held_out_errors"]
 
 #: Share of the rows that a split trains on.
 TRAIN_SHARE = 0.7

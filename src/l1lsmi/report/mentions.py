@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
+from l1lsmi._arrays import HostArray
 from l1lsmi.report.names import shown
-
-__all__ = ["Mentions"]
 
 
 class Mentions:

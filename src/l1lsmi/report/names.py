@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
-from l1lsmi.numerics.target import Target
-
-__all__ = ["feature_names_of", "plain_target", "shown"]
+from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.target import Target
 
 #: Characters of a name at most; what is beyond is counted.
 LONGEST = 300

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["number", "numbers", "percent", "sig", "thousands"]
-
 #: Digits that numbers of the report keep: more than a picture can show, few enough to stay small.
 DIGITS = 6
 #: Narrow, and never at the end of a line.

@@ -11,8 +11,6 @@ from typing import Any
 
 from l1lsmi.report.numbers import percent, sig, thousands
 
-__all__ = ["render", "schema"]
-
 STYLES = ("page.css", "pictures.css")
 #: In the order in which they need each other; all share one scope.
 SCRIPTS = (

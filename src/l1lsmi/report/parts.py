@@ -7,20 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
+from l1lsmi._arrays import HostArray
 from l1lsmi.explain import Contributions, Interactions, Redundancy, ScoreBySize
 from l1lsmi.report.mentions import Mentions
 from l1lsmi.report.names import shown
 from l1lsmi.report.numbers import number, numbers
-
-__all__ = [
-    "chosen_part",
-    "columns_part",
-    "interactions_part",
-    "ranking_part",
-    "redundancy_part",
-    "sizes_part",
-]
 
 #: A score that is higher by less than this share is as good as the same.
 CLEARLY = 0.05

@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
-from l1lsmi.numerics.target import Target
+from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.target import Target
 from l1lsmi.report.names import plain_target, shown
 from l1lsmi.report.numbers import number, numbers, sig
-
-__all__ = ["feature_plots"]
 
 #: Pictures at most, and dots in each.
 MOST_PLOTS = 24

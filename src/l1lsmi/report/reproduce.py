@@ -11,8 +11,6 @@ from typing import Any
 import l1lsmi
 from l1lsmi.report.names import shown
 
-__all__ = ["again_part"]
-
 #: Rooms whose names are public where the package shows them, not in the file that defines them.
 SHOWN_IN = {"l1lsmi.selectors": "l1lsmi"}
 

@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
+from l1lsmi._arrays import HostArray
 from l1lsmi.explain import PathTable, Station
 from l1lsmi.report.mentions import Mentions
 from l1lsmi.report.numbers import number, numbers
-
-__all__ = ["path_part"]
 
 #: Lines and stations that a picture has room for.
 MOST_SELECTED_TRACKS = 20

@@ -6,11 +6,9 @@ import os
 from pathlib import Path
 from typing import Any
 
+from l1lsmi._atomic_file import write_whole
 from l1lsmi.report.content import collect
 from l1lsmi.report.page import render
-from l1lsmi.whole_file import write_whole
-
-__all__ = ["write_report"]
 
 
 def write_report(path: str | os.PathLike[str], selector: Any, X: Any, y: Any, **options: Any) -> Path:

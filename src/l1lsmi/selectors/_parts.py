@@ -11,14 +11,13 @@ from joblib import cpu_count, effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from l1lsmi.base import Selector
+from l1lsmi._base import Selector
+from l1lsmi._rows.table import PRECISIONS, Means, Table
+from l1lsmi._validation.features import check_device
+from l1lsmi._validation.parameters import check_needs
 from l1lsmi.measures import Measure
-from l1lsmi.rows import PRECISIONS, Means, Table
 from l1lsmi.strategies import L1Weighting, Selection, Strategy
 from l1lsmi.strategies.selection import StopReason
-from l1lsmi.validation import check_device, check_needs
-
-__all__ = ["L1Selector", "PartsSelector", "pick"]
 
 
 def pick(part: Any, *names: str) -> dict[str, list[Any]]:

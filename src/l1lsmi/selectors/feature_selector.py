@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from l1lsmi._rows.table import Table
+from l1lsmi._validation.features import check_all_rows
 from l1lsmi.measures import Measure, SquaredMutualInformation
-from l1lsmi.rows import Table
 from l1lsmi.selectors._parts import PartsSelector
 from l1lsmi.strategies import L1Weighting, Strategy
-from l1lsmi.validation import check_all_rows
-
-__all__ = ["FeatureSelector"]
 
 
 class FeatureSelector(PartsSelector):

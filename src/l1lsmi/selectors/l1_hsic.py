@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from l1lsmi._rows.table import Table
 from l1lsmi.measures import HSIC
-from l1lsmi.rows import Table
 from l1lsmi.selectors._parts import L1Selector, pick
-
-__all__ = ["L1HSIC"]
 
 
 class L1HSIC(L1Selector):

@@ -11,12 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
-from l1lsmi.rows import Means
+from l1lsmi._arrays import HostArray
+from l1lsmi._rows.table import Means
 from l1lsmi.sources.opening import OpenRows
 from l1lsmi.sources.visit import check_named, stream_table
-
-__all__ = ["ArrowSource", "open_arrow"]
 
 #: Numbers in a block at most: a visit holds a few blocks.
 BLOCK_VALUES = 4_000_000

@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray, is_foreign, to_numpy
-from l1lsmi.rows import Means
+from l1lsmi._arrays import HostArray, is_foreign, to_numpy
+from l1lsmi._rows.table import Means
 from l1lsmi.sources.opening import OpenRows
 from l1lsmi.sources.visit import stream_table
-
-__all__ = ["FactorySource", "as_block", "open_blocks"]
 
 
 def as_block(values: Any, what: str) -> HostArray:

@@ -17,15 +17,16 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray, steadily, steady_blas
-from l1lsmi.rows import ColumnSums, Means, RemoteTable, Table, add_up
-from l1lsmi.rows.parted import Part
+from l1lsmi._arrays import HostArray, steadily, steady_blas
+from l1lsmi._rows.folded import add_up
+from l1lsmi._rows.parted import Part
+from l1lsmi._rows.remote import RemoteTable
+from l1lsmi._rows.stream import ColumnSums
+from l1lsmi._rows.table import Means, Table
+from l1lsmi._validation.features import check_finite
 from l1lsmi.sources.blocks import FactorySource, as_block
 from l1lsmi.sources.opening import OpenRows, targets_here
 from l1lsmi.sources.visit import check_named, merge_blocks, stream_table
-from l1lsmi.validation import check_finite
-
-__all__ = ["Cluster", "ClusterTable", "open_dask"]
 
 #: How often the problem is sent to workers before the cluster is given up.
 ATTEMPTS = 5

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from os import PathLike
 from typing import Any, NamedTuple
 
-from l1lsmi.arrays import HostArray
-from l1lsmi.rows import Means, RowsElsewhere
-
-__all__ = ["OpenRows", "is_elsewhere", "open_rows", "select_elsewhere", "targets_here"]
+from l1lsmi._arrays import HostArray
+from l1lsmi._rows.parted import RowsElsewhere
+from l1lsmi._rows.table import Means
 
 
 class OpenRows(NamedTuple):

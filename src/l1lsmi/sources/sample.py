@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
-from l1lsmi.numerics.sampling import draw_spread
+from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.sampling import draw_spread
+from l1lsmi._validation.parameters import seed_of
+from l1lsmi._validation.target import check_target
 from l1lsmi.sources.opening import open_rows
-from l1lsmi.validation import check_target, seed_of
-
-__all__ = ["read_sample"]
 
 
 def read_sample(

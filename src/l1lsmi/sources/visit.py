@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from l1lsmi.rows import ColumnSums, Means, StreamTable
-from l1lsmi.rows.stream import BlockSource
-from l1lsmi.validation import check_finite
-
-__all__ = ["check_named", "merge_blocks", "stream_table"]
+from l1lsmi._rows.stream import BlockSource, ColumnSums, StreamTable
+from l1lsmi._rows.table import Means
+from l1lsmi._validation.features import check_finite
 
 
 def check_named(y: Any) -> None:

@@ -12,12 +12,11 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval
 
-from l1lsmi.arrays import HostArray, steadily, steady_blas
-from l1lsmi.rows import Means, Table
+from l1lsmi._arrays import HostArray, steadily, steady_blas
+from l1lsmi._rows.table import Means, Table
+from l1lsmi._validation.features import check_varying, check_xy
+from l1lsmi._validation.parameters import check_count, check_measure, check_needs
 from l1lsmi.strategies.selection import Budget, Selection
-from l1lsmi.validation import check_count, check_measure, check_needs, check_varying, check_xy
-
-__all__ = ["Features", "Strategy", "cluster_of", "in_order", "n_at_a_time"]
 
 COUNT = Interval(Integral, 1, None, closed="left")
 

@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
-from l1lsmi.numerics.ascent import ascend, relative_step
-from l1lsmi.numerics.ranking import rank
+from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.optimization.ascent import ascend, relative_step
+from l1lsmi._numerics.ranking import rank
 from l1lsmi.strategies._jury import Jury
 from l1lsmi.strategies._search import Draw, Problem, SearchState
 from l1lsmi.strategies.selection import Budget, StopReason, WeightedSelection
-
-__all__ = ["conclude"]
 
 #: Sets beside the best of a sample that all rows are asked about.
 N_RIVALS = 2

@@ -8,13 +8,11 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
-from l1lsmi.numerics.ranking import best_first, rank, spread, steady
-from l1lsmi.progress import Progress
+from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.ranking import best_first, rank, spread, steady
+from l1lsmi._progress import Progress
 from l1lsmi.strategies._base import COUNT, Features, Strategy, in_order, n_at_a_time
 from l1lsmi.strategies.selection import Budget, Selection, Step, StopReason
-
-__all__ = ["GreedySearch", "Station"]
 
 #: So many times the short list are scored in full where that is all there is.
 FEW = 5

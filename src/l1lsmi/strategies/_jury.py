@@ -10,11 +10,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from l1lsmi.numerics.swaps import promising_swaps
+from l1lsmi._numerics.optimization.swaps import promising_swaps
 from l1lsmi.strategies._base import cluster_of
 from l1lsmi.strategies._search import Problem
-
-__all__ = ["Jury", "Verdict", "judged"]
 
 Set = tuple[int, ...]
 

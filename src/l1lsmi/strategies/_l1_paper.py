@@ -8,16 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
-from l1lsmi.numerics.ascent import ascend, diminishing_step
-from l1lsmi.numerics.l1_ball import project_to_simplex_ball
-from l1lsmi.numerics.radius_search import PathPoint, double_then_halve
-from l1lsmi.numerics.sampling import random_weights
+from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.optimization.ascent import ascend, diminishing_step
+from l1lsmi._numerics.optimization.l1_ball import project_to_simplex_ball
+from l1lsmi._numerics.optimization.radius_search import PathPoint, double_then_halve
+from l1lsmi._numerics.sampling import random_weights
 from l1lsmi.strategies._base import in_order
 from l1lsmi.strategies._search import Draw, Outcome, Problem, SearchState
 from l1lsmi.strategies.selection import Budget, StopReason
-
-__all__ = ["PaperSettings", "search"]
 
 
 @dataclass(frozen=True)

@@ -19,18 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
-from l1lsmi.numerics.ascent import ascend, relative_step
-from l1lsmi.numerics.model import Climbed, Stretch
-from l1lsmi.numerics.radius_search import PathPoint, shrink
-from l1lsmi.numerics.sampling import random_weights
-from l1lsmi.numerics.swaps import refine_by_swaps
+from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.model import Climbed, Stretch
+from l1lsmi._numerics.optimization.ascent import ascend, relative_step
+from l1lsmi._numerics.optimization.radius_search import PathPoint, shrink
+from l1lsmi._numerics.optimization.swaps import refine_by_swaps
+from l1lsmi._numerics.sampling import random_weights
 from l1lsmi.strategies._base import cluster_of, in_order
 from l1lsmi.strategies._jury import Jury, Verdict, judged
 from l1lsmi.strategies._search import Draw, Outcome, Problem, SearchState
 from l1lsmi.strategies.selection import Budget, StopReason
-
-__all__ = ["PathSettings", "search"]
 
 #: A score this close to the best that any set could have cannot be improved noticeably.
 NEARLY = 1e-3

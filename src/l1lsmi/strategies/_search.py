@@ -7,12 +7,11 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
-from l1lsmi.numerics.radius_search import PathPoint
-from l1lsmi.rows import RowsElsewhere, Table
+from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.optimization.radius_search import PathPoint
+from l1lsmi._rows.parted import RowsElsewhere
+from l1lsmi._rows.table import Table
 from l1lsmi.strategies._base import Features
-
-__all__ = ["Draw", "Outcome", "Problem", "SearchState"]
 
 
 class Draw(Protocol):

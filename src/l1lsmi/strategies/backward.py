@@ -6,12 +6,10 @@ from functools import partial
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
-from l1lsmi.progress import Progress
+from l1lsmi._arrays import HostArray
+from l1lsmi._progress import Progress
 from l1lsmi.strategies._greedy import GreedySearch, Problem, Station
 from l1lsmi.strategies.selection import Budget, Step
-
-__all__ = ["Backward"]
 
 
 class Backward(GreedySearch):

@@ -9,15 +9,12 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
-from l1lsmi.numerics.ranking import best_first, rank
-from l1lsmi.progress import Progress
+from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.ranking import best_first, rank
+from l1lsmi._progress import Progress
+from l1lsmi._validation.parameters import check_subsets
 from l1lsmi.strategies._base import COUNT, Features, Strategy, in_order
 from l1lsmi.strategies.selection import Budget, Selection, Step, StopReason
-from l1lsmi.validation import check_subsets
-
-__all__ = ["Exhaustive"]
-
 
 #: So many sets at most are scored between two looks at the clock.
 FAMILY = 16

@@ -9,17 +9,15 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from l1lsmi.progress import Progress
-from l1lsmi.rows import Table
+from l1lsmi._progress import Progress
+from l1lsmi._rows.table import Table
+from l1lsmi._validation.parameters import check_all_positive
 from l1lsmi.strategies import _l1_paper, _l1_path
 from l1lsmi.strategies._base import COUNT, Strategy
 from l1lsmi.strategies._conclusion import conclude
 from l1lsmi.strategies._jury import Jury
 from l1lsmi.strategies._search import Problem, SearchState
 from l1lsmi.strategies.selection import Budget, StopReason, WeightedSelection
-from l1lsmi.validation import check_all_positive
-
-__all__ = ["L1Weighting"]
 
 COUNT_OR_NONE = Interval(Integral, 0, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")

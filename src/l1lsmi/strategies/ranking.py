@@ -7,13 +7,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from l1lsmi.arrays import HostArray
-from l1lsmi.numerics.ranking import rank, spread, take_best
-from l1lsmi.progress import Progress
+from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.ranking import rank, spread, take_best
+from l1lsmi._progress import Progress
 from l1lsmi.strategies._base import Features, Strategy, in_order
 from l1lsmi.strategies.selection import Budget, Selection, StopReason
-
-__all__ = ["RankedSelection", "Ranking"]
 
 
 class Problem(Features, Protocol):

@@ -6,9 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from l1lsmi.arrays import HostArray
-
-__all__ = ["Budget", "Selection", "Step", "StopReason", "WeightedSelection"]
+from l1lsmi._arrays import HostArray
 
 
 class StopReason:

@@ -9,8 +9,6 @@ from pathlib import PurePath
 
 from l1lsmi.files.problem import FileProblem, where
 
-__all__ = ["FORMATS", "Format", "Options", "by_bytes", "by_name"]
-
 
 @dataclass(frozen=True)
 class Options:

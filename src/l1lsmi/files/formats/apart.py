@@ -20,13 +20,11 @@ from typing import IO, Any
 
 import numpy as np
 
+from l1lsmi._processes import interruptions_held
 from l1lsmi.files import memory
 from l1lsmi.files.libraries import arrow
 from l1lsmi.files.problem import FileProblem, damage, where
 from l1lsmi.files.table import Values
-from l1lsmi.processes import interruptions_held
-
-__all__ = ["Contents", "contents"]
 
 #: Not a module to run, as only this way the process finds modules where this one does.
 START = "import sys; sys.path[:] = sys.argv[1:]; from l1lsmi.files.formats.apart import serve; serve()"

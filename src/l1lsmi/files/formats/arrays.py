@@ -13,8 +13,6 @@ from l1lsmi.files.libraries import arrow
 from l1lsmi.files.problem import FileProblem, counted, listed, near, shown, where
 from l1lsmi.files.table import Values
 
-__all__ = ["array_columns"]
-
 #: Arrays that name the columns of the matrix.
 NAMES = ("feature_names", "columns")
 

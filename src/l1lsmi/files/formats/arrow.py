@@ -14,8 +14,6 @@ from l1lsmi.files.libraries import arrow, compute, library
 from l1lsmi.files.memory import at_hand, check_room
 from l1lsmi.files.problem import FileProblem, damage, shown, where
 
-__all__ = ["read"]
-
 STREAM = b"\xff\xff\xff\xff"
 #: Ways to write words that say a long one, or its beginning, once for many rows.
 REPEATING = {"PLAIN_DICTIONARY", "RLE_DICTIONARY", "DELTA_BYTE_ARRAY"}

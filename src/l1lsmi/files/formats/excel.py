@@ -14,8 +14,6 @@ from l1lsmi.files.memory import at_hand, check_room
 from l1lsmi.files.names import named_columns
 from l1lsmi.files.problem import FileProblem, damage, listed, shown, where
 
-__all__ = ["read"]
-
 Rows = list[tuple[Any, ...]]
 
 #: What Excel itself can hold. A file may number its rows beyond all bounds, and all before are gone through.

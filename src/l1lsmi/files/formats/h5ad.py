@@ -19,8 +19,6 @@ from l1lsmi.files.memory import check_room
 from l1lsmi.files.problem import FileProblem, damage, where
 from l1lsmi.files.table import Values
 
-__all__ = ["contents", "load", "read"]
-
 WHAT = "an AnnData file (.h5ad)"
 
 

@@ -12,8 +12,6 @@ from l1lsmi.files.memory import check_room
 from l1lsmi.files.problem import FileProblem, damage, shown, where
 from l1lsmi.files.table import Values
 
-__all__ = ["check_shape", "opened"]
-
 
 @contextmanager
 def opened(data: bytes, source: str, what: str) -> Iterator[Any]:

@@ -22,8 +22,6 @@ from l1lsmi.files.memory import check_room
 from l1lsmi.files.problem import counted, damage, listed
 from l1lsmi.files.table import Values
 
-__all__ = ["contents", "load", "read"]
-
 NEWER = "a MATLAB file of version 7.3"
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"

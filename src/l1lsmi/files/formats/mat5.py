@@ -15,8 +15,6 @@ from scipy import sparse
 from l1lsmi.files.memory import check_room
 from l1lsmi.files.table import Values
 
-__all__ = ["Variable", "joined_cells", "variables"]
-
 #: Name, and an array of numbers or of words (objects, None where empty); None in its place for all else.
 Variable = tuple[str, Values | None]
 

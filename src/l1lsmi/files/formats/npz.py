@@ -16,8 +16,6 @@ from l1lsmi.files.memory import check_room
 from l1lsmi.files.problem import FileProblem, damage, shown, where
 from l1lsmi.files.table import Values
 
-__all__ = ["read"]
-
 
 def read(data: bytes, source: str, options: Options) -> Columns:
     """Read the arrays of an archive.

@@ -19,8 +19,6 @@ from l1lsmi.files.names import named_columns
 from l1lsmi.files.problem import FileProblem, counted, damage, shown, where
 from l1lsmi.files.words import Comma
 
-__all__ = ["read", "unpacked"]
-
 #: What may separate columns. Where two fit alike, the first is taken: commas also stand inside of numbers.
 DELIMITERS = ("\t", ";", "|", ",")
 NAMED_DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}

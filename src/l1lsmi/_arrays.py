@@ -1,0 +1,353 @@
+"""The only module that knows one array library from another.
+
+Everything else is written against the array API standard and asks here for
+the few things the standard lacks: a way to and from NumPy, picking rows and
+columns together, and solving many small positive definite systems.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, TypeAlias
+
+import array_api_compat
+import array_api_compat.numpy as _numpy
+import numpy as np
+from scipy.linalg import blas, lapack
+from threadpoolctl import ThreadpoolController
+
+Array: TypeAlias = Any
+Namespace: TypeAlias = Any
+HostArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+# Freeing one large block, which is never touched, teaches glibc to keep freed memory of up to this
+# size for the next array instead of handing it back: thousands of arrays come and go in a search,
+# and touching fresh pages costs more than the arithmetic on them. Elsewhere it does nothing.
+np.empty(16 * 2**20, dtype=np.uint8)
+
+
+def namespace(*arrays: Array) -> Namespace:
+    """Return the array API namespace that all ``arrays`` belong to."""
+    if len(arrays) == 1 and type(arrays[0]) is np.ndarray:
+        return _numpy  # asked dozens of times per step: spare the general look-up
+    return array_api_compat.array_namespace(*arrays)
+
+
+def is_foreign(x: object) -> bool:
+    """Tell whether ``x`` is an array of a library other than NumPy."""
+    return array_api_compat.is_array_api_obj(x) and not array_api_compat.is_numpy_array(x)
+
+
+def dense_values(x: Array) -> Array:
+    """Bare floating-point values of a foreign array: real ones in float64 or float32, no gradient.
+
+    Raises ValueError where there are none to be had.
+    """
+    xp = namespace(x)
+    if array_api_compat.is_torch_array(x):
+        if str(x.layout) != "torch.strided" or x.is_meta:
+            raise ValueError("is sparse or has no values: pass a dense tensor")
+        x = x.detach()
+    if xp.isdtype(x.dtype, "complex floating"):
+        raise ValueError("has complex values, and complex data is not supported: pass real ones")
+    return x if x.dtype in (xp.float32, xp.float64) else xp.astype(x, xp.float64)
+
+
+def to_numpy(x: Array) -> HostArray:
+    """Copy ``x`` to host memory as a NumPy array; NumPy arrays pass through."""
+    if isinstance(x, np.ndarray):
+        return x
+    if array_api_compat.is_torch_array(x):
+        x = x.detach().cpu()
+        return (x.double() if str(x.dtype) == "torch.bfloat16" else x).numpy()  # type: ignore[no-any-return]
+    host = array_api_compat.to_device(x, "cpu") if array_api_compat.is_cupy_array(x) else x
+    return np.from_dlpack(host) if not isinstance(host, np.ndarray) else host
+
+
+def like(values: Any, reference: Array, dtype: Any = None) -> Array:
+    """Place ``values`` in the library and on the device of ``reference``."""
+    if type(reference) is np.ndarray:
+        return np.asarray(values, dtype=dtype)
+    xp = namespace(reference)
+    return xp.asarray(values, dtype=dtype, device=array_api_compat.device(reference))
+
+
+def empty(shape: tuple[int, ...], reference: Array, dtype: Any) -> Array:
+    """An array to be filled, in the library and on the device of ``reference``."""
+    if isinstance(reference, np.ndarray):
+        return np.empty(shape, dtype=dtype)
+    return namespace(reference).empty(shape, dtype=dtype, device=array_api_compat.device(reference))
+
+
+def in_float64(x: Array) -> Array:
+    """The same numbers in float64, not copied where they are in float64 already."""
+    xp = namespace(x)
+    return xp.astype(x, xp.float64, copy=False)
+
+
+def matching(x: Array, reference: Array) -> Array:
+    """The same numbers in the precision of ``reference``, not copied where they have it already."""
+    return namespace(x).astype(x, reference.dtype, copy=False)
+
+
+def gather(x: Array, rows: HostArray, columns: HostArray | None) -> Array:
+    """Pick ``rows`` and ``columns`` (all of them for None) of a matrix, as a new array."""
+    if isinstance(x, np.ndarray):
+        if columns is None:
+            return x[rows]
+        # Where most rows are wanted it is cheaper to pick columns first, then copy whole rows.
+        most = rows.size * 8 > x.shape[0]
+        return x.take(columns, axis=1)[rows] if most else x[rows[:, None], columns]
+    xp = namespace(x)
+    picked = xp.take(x, like(rows, x), axis=0)
+    return picked if columns is None else xp.take(picked, like(columns, x), axis=1)
+
+
+def gather_each(x: Array, rows: HostArray, columns: HostArray) -> Array:
+    """Pick rows and columns of a matrix several times: (r, n) and (r, w) give an array (r, n, w)."""
+    if isinstance(x, np.ndarray) or array_api_compat.is_torch_array(x) or array_api_compat.is_cupy_array(x):
+        return x[like(rows, x)[:, :, None], like(columns, x)[:, None, :]]
+    return namespace(x).stack([gather(x, *picked) for picked in zip(rows, columns, strict=True)])
+
+
+def device_of(x: Array) -> str:
+    """The device that an array is on, in words."""
+    return str(array_api_compat.device(x))
+
+
+def to_device(x: HostArray, device: str) -> Array:
+    """Copy a NumPy array to a device of torch, or of CuPy where there is no torch.
+
+    Raises ValueError where there is no such device.
+    """
+    try:
+        import torch
+    except ImportError:
+        return _to_cupy(x, device)
+    if device.startswith("meta"):
+        raise ValueError("cannot be used (it holds no values)")
+    try:
+        with warnings.catch_warnings():
+            # Nothing is written to it.
+            warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
+            return torch.as_tensor(x, device=device)
+    except (RuntimeError, AssertionError, ValueError) as error:
+        raise ValueError(f"cannot be used ({str(error).splitlines()[0]})") from None
+
+
+def _to_cupy(x: HostArray, device: str) -> Array:
+    try:
+        import cupy
+    except ImportError:
+        raise ValueError("needs torch or CuPy, and neither is installed") from None
+    name, _, number = device.partition(":")
+    if name != "cuda" or (number and not number.isdigit()):
+        raise ValueError("is not a device of CuPy, which has 'cuda', 'cuda:0' and so on")
+    with cupy.cuda.Device(int(number or 0)):
+        return cupy.asarray(x)
+
+
+def free_device_bytes(x: Array) -> int | None:
+    """Memory that is free on the device of ``x``; None for arrays in the memory of the machine."""
+    if array_api_compat.is_torch_array(x) and x.is_cuda:
+        import torch
+
+        return int(torch.cuda.mem_get_info(x.device)[0])
+    if array_api_compat.is_cupy_array(x):
+        return int(x.device.mem_info[0])
+    return None
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+#: What glibc calls its options.
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+
+_steady = threading.Lock()
+#: Threads that matrix products were allowed when they were last put on one.
+_allowed = 1
+
+
+@contextmanager
+def _freed_memory_kept() -> Iterator[None]:
+    """Have freed memory kept where the process was started with a limit on that, as workers of Dask are.
+
+    Every array of more than 128 KB would be fresh pages, which takes as long as the arithmetic on them.
+    """
+    given = os.environ.get("MALLOC_TRIM_THRESHOLD_", "")
+    allocator = _c_library() if given.isdigit() else None
+    if allocator is None:
+        yield
+        return
+    allocator.mallopt(_TRIM_THRESHOLD, 2**26)
+    allocator.mallopt(_MMAP_THRESHOLD, 2**25)
+    try:
+        yield
+    finally:
+        allocator.mallopt(_TRIM_THRESHOLD, int(given))
+        allocator.mallopt(_MMAP_THRESHOLD, 2**17)
+
+
+@cache
+def _c_library() -> Any:
+    """The C library, where it is one whose allocator can be told what to keep."""
+    try:
+        library = ctypes.CDLL(None)
+        return library if hasattr(library, "mallopt") else None
+    except (OSError, TypeError):
+        return None
+
+
+@contextmanager
+def steady_blas() -> Iterator[None]:
+    """Keep matrix products on one thread while the context lasts.
+
+    Sums are then added up in the same order on every machine, so that results do not depend on
+    the number of threads; work is spread over restarts instead. The limit is one for the whole
+    process: whoever finds it set neither sets nor lifts it. Freed memory is kept meanwhile.
+    """
+    global _allowed
+    if not _steady.acquire(blocking=False):
+        yield
+        return
+    try:
+        _allowed = _blas_threads_now()
+        with _freed_memory_kept(), _thread_pools().limit(limits=1, user_api="blas"):
+            yield
+    finally:
+        _steady.release()
+
+
+def blas_threads() -> int:
+    """Threads that a matrix product may take by the settings of the process, `steady_blas` aside."""
+    return _allowed if _steady.locked() else _blas_threads_now()
+
+
+def _blas_threads_now() -> int:
+    of_libraries = (library["num_threads"] for library in _thread_pools().select(user_api="blas").info())
+    return max((number for number in of_libraries if number), default=1)
+
+
+def steadily(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function with matrix products on one thread, in whatever process it came to."""
+    with steady_blas():
+        return function(*arguments)
+
+
+def product_into(out: Array | None, left: Array, right: Array) -> Array:
+    """Matrix product, written into ``out`` where there is one and the library can."""
+    if out is not None and isinstance(out, np.ndarray):
+        return np.matmul(left, right, out=out)
+    return left @ right
+
+
+def clip_in_place(x: Array, most: float) -> Array:
+    """Cut values above ``most``, written over them where the library can."""
+    if isinstance(x, np.ndarray):
+        return np.minimum(x, most, out=x)
+    return namespace(x).clip(x, max=most)
+
+
+def exp_in_place(x: Array) -> Array:
+    """Exponentials, written over their arguments where the library can."""
+    if isinstance(x, np.ndarray):
+        return np.exp(x, out=x)
+    return x.exp_() if array_api_compat.is_torch_array(x) else namespace(x).exp(x)
+
+
+def positive_definite_solver(matrices: Array) -> Callable[[Array], Array]:
+    """Factorise a stack of symmetric positive definite matrices once.
+
+    Parameters
+    ----------
+    matrices : array of shape (..., b, b)
+        May be overwritten.
+
+    Returns
+    -------
+    solve : callable
+        Takes right-hand sides of shape (..., b) and returns the solutions.
+    """
+    if array_api_compat.is_numpy_array(matrices):
+        return _lapack_solver(matrices)
+    xp = namespace(matrices)
+    if array_api_compat.is_torch_array(matrices):
+        factors = xp.linalg.cholesky(matrices)
+        return lambda right: _torch_cholesky_solve(right, factors)
+    return lambda right: xp.linalg.solve(matrices, right[..., None])[..., 0]
+
+
+def positive_definite_inverse(matrices: Array) -> Array:
+    """Inverse of symmetric positive definite matrices, (..., b, b)."""
+    if isinstance(matrices, np.ndarray) and matrices.ndim == 2:
+        factor, failed = lapack.dpotrf(matrices.T, clean=0)  # a symmetric matrix read by columns is itself
+        if not failed:
+            half, failed = lapack.dpotri(factor, overwrite_c=1)
+            if not failed:
+                upper = np.triu(half)
+                return np.asarray(upper + np.triu(half, 1).T)
+    return namespace(matrices).linalg.inv(matrices)
+
+
+def whitening(matrices: Array) -> Array:
+    """W with W' M W = 1 for symmetric positive definite matrices M, (..., b, b)."""
+    xp = namespace(matrices)
+    if isinstance(matrices, np.ndarray) and matrices.ndim == 2:
+        factor, failed = lapack.dpotrf(matrices.T)
+        if failed:
+            raise np.linalg.LinAlgError("a matrix of kernels is not positive definite")
+        return lapack.dtrtri(factor, overwrite_c=1)[0]
+    return xp.matrix_transpose(xp.linalg.inv(xp.linalg.cholesky(matrices)))
+
+
+def whitened(x: Array, white: Array) -> Array:
+    """Rows times what `whitening` found, which is triangular; ``x`` may be overwritten."""
+    if isinstance(x, np.ndarray) and x.ndim == 2 and x.flags.c_contiguous and x.dtype == np.float64:
+        # Read by columns, rows are columns and the product comes from the left: nothing is copied.
+        return blas.dtrmm(1.0, white, x.T, trans_a=1, overwrite_b=1).T
+    return x @ white
+
+
+def positive_definite_solve(matrices: Array, right: Array) -> Array:
+    """Solve positive definite systems with several right-hand sides each: (..., b, b) and (..., b, n)."""
+    xp = namespace(matrices)
+    if array_api_compat.is_torch_array(matrices):
+        import torch
+
+        return torch.cholesky_solve(right, xp.linalg.cholesky(matrices))
+    return xp.linalg.solve(matrices, right)
+
+
+def _torch_cholesky_solve(right: Array, factors: Array) -> Array:
+    import torch
+
+    return torch.cholesky_solve(right[..., None], factors)[..., 0]
+
+
+def _lapack_solver(matrices: HostArray) -> Callable[[HostArray], HostArray]:
+    size = matrices.shape[-1]
+    factors: list[HostArray] = []
+    for matrix in matrices.reshape(-1, size, size):
+        # A symmetric matrix read by columns is itself: .T spares LAPACK a copy.
+        factor, failed = lapack.dpotrf(matrix.T, overwrite_a=1, clean=0)
+        if failed:
+            raise np.linalg.LinAlgError("the regularised Gram matrix is not positive definite")
+        factors.append(factor)
+
+    def solve(right: HostArray) -> HostArray:
+        solutions = np.array(right, dtype=np.float64)
+        flat: Sequence[HostArray] = solutions.reshape(-1, size)  # type: ignore[assignment]
+        for factor, column in zip(factors, flat, strict=True):
+            column[:] = lapack.dpotrs(factor, column)[0]
+        return solutions
+
+    return solve

@@ -1,0 +1,158 @@
+"""What every selector shares: checks before, learned attributes after, and the scikit-learn contract."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils._param_validation import Interval, RealNotInt
+from sklearn.utils.validation import check_is_fitted
+
+from l1lsmi._arrays import HostArray, is_foreign, like, namespace
+from l1lsmi._numerics.target import Target
+from l1lsmi._rows.table import Means, Table
+from l1lsmi._validation.features import (
+    check_features,
+    check_target_of,
+    check_varying,
+    check_visits_rows,
+    check_xy,
+    tell_features,
+)
+from l1lsmi._validation.parameters import check_share
+from l1lsmi.sources import is_elsewhere, open_rows, select_elsewhere, targets_here
+
+
+class Selector(SelectorMixin, BaseEstimator):
+    """Base of all selectors: a subclass says in `_learn` what it makes of checked data.
+
+    Nothing is kept of a fit that fails, and arrays stay in their library and on their device.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_features_to_select": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="neither"),
+            None,
+        ],
+    }
+    n_features_to_select: int | float | None
+    support_: HostArray
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Select features of X that say most about y.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            NumPy, pandas, polars, or any array API library such as torch. Selectors that visit rows in
+            blocks also take rows that are not in memory: see `l1lsmi.sources.open_rows`.
+        y : array-like of shape (n_samples,)
+            What is to be predicted; of a file or dataframe that is not in memory, the name of its column.
+
+        Returns
+        -------
+        self : object
+        """
+        self._validate_params()
+        # A copy is told about the features first: nothing is kept of a fit that fails.
+        checked = clone(self)
+        table, target = self._read(X, y, checked)
+        k = check_share("n_features_to_select", self.n_features_to_select, table.n_columns)
+        check_varying(table)
+        learned = self._learn(table, target, k)
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            delattr(self, name)
+        self.n_features_in_ = checked.n_features_in_
+        if hasattr(checked, "feature_names_in_"):
+            self.feature_names_in_ = checked.feature_names_in_
+        for name, value in learned.items():
+            setattr(self, f"{name}_", value)
+        self._after_fit()
+        return self
+
+    def _read(self, X: Any, y: Any, checked: Selector) -> tuple[Any, Target | None]:
+        """Check X and y: a table of features, and what is to be predicted."""
+        if is_elsewhere(X):
+            check_visits_rows(self, X, self._visits_rows())
+            opened = open_rows(X, y, self._means())
+            tell_features(checked, opened.table.n_columns, opened.names)
+            return opened.table, check_target_of(opened.table.n_rows, opened.y, self._task())
+        if isinstance(X, Iterator):
+            raise ValueError(
+                f"X is a {type(X).__name__}, which can be gone through only once: pass a function that gives "
+                "a new iterator of blocks each time."
+            )
+        target: Target | None = None
+        y = targets_here(y)
+        if self._uses_target():
+            X, target = check_xy(X, y, self._task(), checked)
+        else:
+            X = check_features(X, checked)
+        return Table.of(X, self._means()), target
+
+    def _visits_rows(self) -> bool:
+        """Whether rows that are not in memory will do."""
+        return False
+
+    def _means(self) -> Means:
+        """What may be spent on working with rows."""
+        return Means()
+
+    def _uses_target(self) -> bool:
+        return True
+
+    def _task(self) -> str:
+        return str(getattr(self, "task", "auto"))
+
+    def _learn(self, table: Table, target: Any, k: int) -> Mapping[str, Any]:
+        """Learned attributes by name, without the trailing underscore; ``support`` among them."""
+        raise NotImplementedError
+
+    def _after_fit(self) -> None:
+        """Say what has to be said once everything is stored."""
+
+    def transform(self, X: Any) -> Any:
+        """Keep the selected features of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Also a dask array or dataframe, which stays one.
+
+        Returns
+        -------
+        X_selected : array of shape (n_samples, n_selected)
+        """
+        if is_elsewhere(X):
+            check_is_fitted(self)
+            return select_elsewhere(
+                X,
+                np.flatnonzero(self.support_),
+                self.n_features_in_,
+                getattr(self, "feature_names_in_", None),
+            )
+        if not is_foreign(X):
+            return super().transform(X)
+        check_is_fitted(self)
+        if X.ndim != 2:
+            raise ValueError(f"Expected 2D array, got X with shape {tuple(X.shape)}: one row per sample.")
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has shape {tuple(X.shape)}, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+        return namespace(X).take(X, like(np.flatnonzero(self.support_), X), axis=1)
+
+    def _get_support_mask(self) -> HostArray:
+        check_is_fitted(self, "support_")
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self._uses_target()
+        return tags

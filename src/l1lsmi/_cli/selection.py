@@ -1,0 +1,144 @@
+"""A selection as a document: what `select` prints and saves, and `apply` reads."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from l1lsmi import __version__
+from l1lsmi._cli.options import Data
+from l1lsmi._cli.text import printable
+from l1lsmi.explain._study import fitted_weights
+from l1lsmi.files import FileProblem
+
+FORMAT, VERSION = "l1lsmi-selection", 1
+#: A selection has names only: a file beyond this size is something else.
+MOST_BYTES = 100_000_000
+#: What each kind of selector calls its score.
+SCORES = {"smi_": "smi", "hsic_": "hsic", "score_": "score"}
+
+
+def order(selector: Any) -> np.ndarray:
+    """The selected features, the most important first where the method has an order."""
+    chosen = np.flatnonzero(selector.get_support())
+    for name in ("weights_", "scores_", "relevance_"):
+        values = getattr(selector, name, None)
+        if values is not None and np.shape(values) == (selector.n_features_in_,):
+            return chosen[np.argsort(-np.asarray(values)[chosen], kind="stable")]
+    added = [
+        step.feature for step in getattr(selector, "path_", []) if getattr(step, "feature", None) in chosen
+    ]
+    sizes = [step.size for step in getattr(selector, "path_", [])]
+    if len(added) == chosen.size and sizes == sorted(sizes):  # a forward search
+        return np.asarray(added)
+    return chosen
+
+
+def score_of(selector: Any) -> dict[str, Any] | None:
+    """What the selector says of the set, and what it calls it."""
+    for attribute, name in SCORES.items():
+        if hasattr(selector, attribute):
+            return {"name": name, "value": float(getattr(selector, attribute))}
+    return None
+
+
+def document(
+    selector: Any, data: Data, asked: dict[str, Any], seconds: float, notes: list[str]
+) -> dict[str, Any]:
+    """Everything about a selection that can be handed on.
+
+    Parameters
+    ----------
+    selector : fitted selector
+    data : Data
+    asked : dict
+        Method, k, seed and time_limit.
+    seconds : float
+        Time that the search took.
+    notes : list of str
+    """
+    prepared, table = data.prepared, data.table
+    weights = fitted_weights(selector)
+    features = [
+        {
+            "name": prepared.feature_names[j],
+            "column": prepared.source_columns[j],
+            "weight": None if weights is None else float(weights[j]),
+        }
+        for j in order(selector)
+    ]
+    used = {feature["column"] for feature in features}
+    useful = getattr(selector, "n_useful_features_", None)
+    classes = sorted(set(prepared.y.tolist())) if prepared.task == "classification" else None
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "l1lsmi": __version__,
+        "file": {
+            "source": table.source,
+            "format": table.format,
+            "sha256": table.sha256,
+            "rows": table.n_rows,
+            "columns": len(table.columns),
+        },
+        "target": prepared.target,
+        "task": prepared.task,
+        "classes": classes,
+        "rows_used": data.shape[0],
+        "features_considered": data.shape[1],
+        **asked,
+        "features": features,
+        "columns": [column.name for column in table.columns if column.name in used],
+        "score": score_of(selector),
+        "n_useful_features": None if useful is None else int(useful),
+        "stop_reason": getattr(selector, "stop_reason_", None),
+        "left_out": [
+            {"name": use.name, "why": use.used_as.removeprefix("left out: ")}
+            for use in prepared.columns
+            if use.used_as.startswith("left out")
+        ],
+        "notes": [*data.notes, *notes],
+        "seconds": {"read": round(data.seconds, 4), "select": round(seconds, 4)},
+    }
+
+
+def load_selection(path: str) -> dict[str, Any]:
+    """A saved selection, checked.
+
+    Parameters
+    ----------
+    path : str
+
+    Returns
+    -------
+    document : dict
+    """
+    shown = printable(path)
+    with open(path, "rb") as stream:
+        # No more than this, as what is no regular file may have no end.
+        data = stream.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise FileProblem(
+            f"{shown} is too large for a selection: pass a file written by l1lsmi select --save."
+        )
+    try:
+        found = json.loads(data.decode("utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+        raise FileProblem(f"{shown} is not JSON: pass a file written by l1lsmi select --save.") from None
+    except ValueError:  # of numbers with thousands of digits
+        raise FileProblem(
+            f"{shown} is not a selection: pass a file written by l1lsmi select --save."
+        ) from None
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise FileProblem(f"{shown} is not a selection: pass a file written by l1lsmi select --save.")
+    if found.get("version") != VERSION:
+        raise FileProblem(
+            f"{shown} has version {str(found.get('version'))[:20]!r} of the format, and this program reads "
+            f"version {VERSION}: select again, or install the version of l1lsmi that wrote it."
+        )
+    columns = found.get("columns")
+    if not isinstance(columns, list) or not columns or not all(isinstance(name, str) for name in columns):
+        raise FileProblem(f"{shown} has no list of columns: select again with l1lsmi select --save.")
+    return found

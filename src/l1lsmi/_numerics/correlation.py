@@ -1,0 +1,75 @@
+"""Absolute Pearson correlation, between columns and with a target of either kind."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.target import Target
+
+
+def correlation_between(left: HostArray, right: HostArray) -> HostArray:
+    """Absolute correlation of every column of ``left`` with every one of ``right``.
+
+    Parameters
+    ----------
+    left, right : numpy.ndarray of shape (n, m), (n, p)
+        Standardised columns.
+
+    Returns
+    -------
+    numpy.ndarray of shape (m, p)
+    """
+    products: HostArray = left.T @ right
+    np.abs(products, out=products)
+    products /= left.shape[0]
+    return np.minimum(products, 1.0, out=products)
+
+
+def correlation_with_target(x: HostArray, target: Target) -> HostArray:
+    r"""Absolute correlation of every column with the target.
+
+    For classes it is the mean of the correlations with the class indicators, weighted by how frequent
+    the classes are (Hall, 2000): :math:`\sum_c p_c |\rho(x, 1[y = c])|`.
+
+    Parameters
+    ----------
+    x : numpy.ndarray of shape (n, m)
+        Standardised columns.
+    target : Target
+
+    Returns
+    -------
+    numpy.ndarray of shape (m,)
+    """
+    if target.values is not None:
+        return correlation_between(x, target.values[:, None])[:, 0]
+    sums, counts = class_sums(x, target)
+    share = counts / target.n_rows
+    # The columns have mean 0 and deviation 1, an indicator has deviation sqrt(p (1 - p)).
+    each = np.abs(sums) / (target.n_rows * np.sqrt(share * (1 - share)))[:, None]
+    return np.asarray(share @ np.minimum(each, 1.0))
+
+
+def class_sums(x: HostArray, target: Target) -> tuple[HostArray, HostArray]:
+    """Sums of every column over the rows of each class, (C, m), and how many rows these are, (C,)."""
+    assert target.classes is not None
+    n, n_classes = target.n_rows, target.classes.size
+    members = csr_array((np.ones(n), target.codes, np.arange(n + 1)), shape=(n, n_classes))
+    return members.T @ x, np.bincount(target.codes, minlength=n_classes)
+
+
+def f_statistic(x: HostArray, target: Target) -> HostArray:
+    """F statistic of every standardised column: analysis of variance for classes, else regression.
+
+    It is kept finite where the target determines a column.
+    """
+    n = target.n_rows
+    if target.values is None:
+        sums, counts = class_sums(x, target)
+        between, groups = (sums**2 / counts[:, None]).sum(axis=0) / n, counts.size
+    else:
+        between, groups = correlation_between(x, target.values[:, None])[:, 0] ** 2, 2
+    within = np.maximum(1 - between, 1e-12)
+    return np.asarray((between / (groups - 1)) / (within / max(n - groups, 1)))

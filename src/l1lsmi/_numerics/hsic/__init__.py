@@ -1,0 +1,1 @@
+"""The Hilbert-Schmidt independence criterion: sums over pairs of rows."""

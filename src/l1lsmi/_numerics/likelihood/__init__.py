@@ -1,0 +1,1 @@
+"""Mutual information: maximum-likelihood density ratios."""

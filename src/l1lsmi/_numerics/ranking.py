@@ -1,0 +1,51 @@
+"""From scores to a set of features and a ranking."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from l1lsmi._arrays import HostArray
+
+
+def steady(scores: HostArray) -> HostArray:
+    """Scores to eleven digits: what differs by rounding errors is equal, in whatever order it was summed."""
+    finite = np.isfinite(scores) & (scores != 0)
+    unit = 10.0 ** (np.floor(np.log10(np.abs(scores), where=finite, out=np.zeros(scores.shape))) - 10)
+    safe = np.where(finite & (unit > 0), unit, 1.0)
+    return np.where(finite & (unit > 0), np.round(np.where(finite, scores, 0.0) / safe) * safe, scores)
+
+
+def best_first(scores: HostArray) -> HostArray:
+    """Positions by falling score; of equal scores the first comes first."""
+    return np.argsort(-steady(scores), kind="stable")
+
+
+def spread(scores: HostArray, columns: HostArray, n_features: int, rest: float = -np.inf) -> HostArray:
+    """Scores of some columns among those of all features; the others get ``rest``."""
+    everywhere = np.full(n_features, rest)
+    everywhere[columns] = scores
+    return everywhere
+
+
+def take_best(scores: HostArray, k: int) -> HostArray:
+    """Mark the ``k`` features with the highest scores."""
+    support = np.zeros(scores.size, dtype=bool)
+    support[best_first(scores)[:k]] = True
+    return support
+
+
+def rank(support: HostArray, scores: HostArray) -> HostArray:
+    """Rank chosen features 1 and the others from 2 on by falling score."""
+    ranking = np.ones(support.size, dtype=np.intp)
+    others = np.flatnonzero(~support)
+    ranking[others[best_first(scores[others])]] = np.arange(2, others.size + 2)
+    return ranking
+
+
+def learned_from_scores(
+    scores: HostArray, columns: HostArray, n_features: int, k: int
+) -> dict[str, HostArray]:
+    """The ``k`` features with the highest scores: support, ranking and scores, by name."""
+    everywhere = spread(scores, columns, n_features)
+    support = take_best(everywhere, k)
+    return {"support": support, "ranking": rank(support, everywhere), "scores": everywhere}

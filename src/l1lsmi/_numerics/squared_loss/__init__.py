@@ -1,0 +1,1 @@
+"""Squared-loss mutual information: least-squares density ratios and the leave-one-out loss."""

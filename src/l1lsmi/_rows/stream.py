@@ -1,0 +1,178 @@
+"""Rows that come in blocks, one after the other, and come again for every visit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from l1lsmi._arrays import HostArray
+from l1lsmi._rows.folded import add_up
+from l1lsmi._rows.parted import FEWEST_ROWS, PART_ROWS, Part, sum_in_order
+from l1lsmi._rows.remote import RemoteTable
+from l1lsmi._rows.table import Means, Table, column_statistics, is_constant, merged_statistics
+
+
+class BlockSource(Protocol):
+    """Gives the same rows in the same order for every visit.
+
+    ``blocks(columns)`` yields arrays of the columns asked for, None for all.
+    """
+
+    def blocks(self, columns: HostArray | None) -> Iterator[HostArray]: ...
+
+
+@dataclass(frozen=True)
+class ColumnSums:
+    """Number, means and standard deviations of rows seen so far; those of further rows can be merged."""
+
+    n_rows: int
+    mean: HostArray
+    scale: HostArray
+    low: HostArray
+    high: HostArray
+
+    @classmethod
+    def of(cls, x: HostArray) -> ColumnSums:
+        """Of one block."""
+        return cls(len(x), *column_statistics(x), x.min(axis=0), x.max(axis=0))
+
+    def merged(self, other: ColumnSums) -> ColumnSums:
+        """Of both together."""
+        one, two = (self.mean, self.scale), (other.mean, other.scale)
+        mean, scale = merged_statistics(self.n_rows, one, other.n_rows, two)
+        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        scale = np.where(is_constant(low, high), 0.0, scale)  # whatever the blocks say
+        return ColumnSums(self.n_rows + other.n_rows, mean, scale, low, high)
+
+
+@dataclass
+class StreamTable(RemoteTable):
+    """A table whose rows come from a source, in blocks.
+
+    Attributes
+    ----------
+    source : BlockSource
+    n_rows : int
+    mean, scale : numpy.ndarray of shape (m,)
+    means : Means
+    """
+
+    source: BlockSource
+    n_rows: int
+    mean: HostArray
+    scale: HostArray
+    means: Means
+
+    def blocks(self, columns: HostArray | None) -> Iterator[HostArray]:
+        """Blocks of the source, which must have the rows that it had at first."""
+        n_rows = 0
+        for block in self.source.blocks(columns):
+            n_rows += len(block)
+            if n_rows <= self.n_rows:
+                yield block
+        if n_rows != self.n_rows:
+            raise ValueError(
+                f"X gave {n_rows} rows on this visit and {self.n_rows} on the first: let it give the same "
+                "rows each time it is gone through."
+            )
+
+    def _read(self, rows: HostArray) -> Table:
+        found, start = [], 0
+        for block in self.blocks(None):
+            stop = start + len(block)
+            inside = rows[np.searchsorted(rows, start) : np.searchsorted(rows, stop)]
+            if inside.size:
+                found.append(block[inside - start])
+            start = stop
+        return Table(np.concatenate(found), self.mean, self.scale, self.means)
+
+    def columns_of(self, columns: HostArray) -> Table:
+        """Some columns, in order, of all rows, in memory."""
+        x, start = np.empty((self.n_rows, columns.size)), 0
+        for block in self.blocks(columns):
+            x[start : start + len(block)] = block
+            start += len(block)
+        return Table(x, self.mean, self.scale, self.means, columns)
+
+    def parts(self, target: Any, fold_of_row: HostArray) -> StreamParts:
+        """The rows with what is to be predicted and their folds."""
+        return StreamParts(self, target, fold_of_row)
+
+
+@dataclass(frozen=True)
+class StreamParts:
+    """Blocks of a source with the targets and folds of their rows."""
+
+    table: StreamTable
+    target: Any
+    fold_of_row: HostArray
+
+    def _parts(self, columns: HostArray | None) -> Iterator[Part]:
+        table, start = self.table, 0
+        blocks = _without_columns(table.n_rows) if columns is None else table.blocks(columns)
+        held = np.empty(0, dtype=np.intp) if columns is None else columns
+        for block in blocks:
+            stop = start + len(block)
+            here = Table(block, table.mean, table.scale, table.means, held)
+            yield Part(here, self.target.slice_of(start, stop), self.fold_of_row[start:stop])
+            start = stop
+
+    def sum(self, function: Callable[..., Any], *arguments: Any, columns: HostArray | None) -> Any:
+        """Add up over the blocks."""
+        return sum_in_order(
+            lambda part: function(part, *arguments), self._parts(columns), self.table.means.n_jobs
+        )
+
+    def sum_pairs(self, function: Callable[..., Any], *arguments: Any, columns: HostArray) -> Any:
+        """Add up over pairs of blocks: as many as may be kept are held in turn, the others pass by."""
+        n_rows, means = self.table.n_rows, self.table.means
+        may_hold = max(1, means.kept_bytes() // (8 * columns.size))
+        block_rows = max(FEWEST_ROWS, min(PART_ROWS, may_hold // 8))
+        n_held = max(1, may_hold // block_rows)
+        total: Any = None
+        for first in range(0, -(-n_rows // block_rows), n_held):
+            pairs = self._pairs(first, n_held, block_rows, columns)
+            found = sum_in_order(lambda pair: function(*pair, *arguments), pairs, means.n_jobs)
+            total = add_up([total, found])
+        return total
+
+    def _pairs(
+        self, first: int, n_held: int, block_rows: int, columns: HostArray
+    ) -> Iterator[tuple[Part, Part]]:
+        """Blocks from number ``first`` on, each with those that are held when it comes."""
+        table, held, start = self.table, list[Part](), 0
+        for number, block in enumerate(_even_blocks(table.blocks(columns), block_rows)):
+            stop = start + len(block)
+            if number >= first:
+                here = Table(block, table.mean, table.scale, table.means, columns)
+                part = Part(here, self.target.slice_of(start, stop), self.fold_of_row[start:stop])
+                if number < first + n_held:
+                    held.append(part)
+                yield from ((one, part) for one in held)
+            start = stop
+
+
+def _even_blocks(blocks: Iterator[HostArray], n_rows: int) -> Iterator[HostArray]:
+    """The same rows in blocks of so many, the last excepted."""
+    waiting: list[HostArray] = []
+    size = 0
+    for block in blocks:
+        start = 0
+        while start < len(block):
+            some = block[start : start + n_rows - size]
+            waiting.append(some)
+            start, size = start + len(some), size + len(some)
+            if size == n_rows:
+                yield np.concatenate(waiting)
+                waiting, size = [], 0
+    if waiting:
+        yield np.concatenate(waiting)
+
+
+def _without_columns(n_rows: int) -> Iterator[HostArray]:
+    """Blocks for sums that look at targets alone."""
+    for start in range(0, n_rows, PART_ROWS):
+        yield np.empty((min(PART_ROWS, n_rows - start), 0))

@@ -1,0 +1,261 @@
+"""Features: tables of finite numbers, wherever they are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils.validation import check_array, validate_data
+
+from l1lsmi._arrays import (
+    Array,
+    HostArray,
+    dense_values,
+    device_of,
+    is_foreign,
+    namespace,
+    to_device,
+    to_numpy,
+)
+from l1lsmi._numerics.target import Target
+from l1lsmi._rows.parted import RowsElsewhere
+from l1lsmi._rows.table import Table
+from l1lsmi._validation.target import check_target, is_missing
+
+
+def check_xy(X: Any, y: Any, task: str, estimator: Any = None) -> tuple[Array, Target]:
+    """Check features and target; the features stay in their own array library.
+
+    Parameters
+    ----------
+    X, y : array-like
+    task : str
+    estimator : estimator or None
+        Is told the number and the names of the features.
+
+    Returns
+    -------
+    X : array of shape (n, m), floating point
+    target : Target
+    """
+    if y is None:
+        who = type(estimator).__name__ if estimator is not None else "The measure"
+        raise ValueError(
+            f"{who} requires y to be passed, but the target y is None: pass what the features should predict."
+        )
+    X = check_features(X, estimator)
+    target = check_target(y, task)
+    if target.n_rows != X.shape[0]:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {X.shape[0]} rows, "
+            f"y has {target.n_rows}."
+        )
+    return X, target
+
+
+def check_device(table: Any, device: str) -> Table:
+    """Take a table that is in memory to a device."""
+    if not isinstance(table, Table):
+        raise ValueError(
+            f"device={device!r} is given, but the rows of X are not in memory: leave it out or pass an array."
+        )
+    if is_foreign(table.x):
+        raise ValueError(
+            f"device={device!r} is given, but X is on a device already ({device_of(table.x)}): leave it out."
+        )
+    # In float32 half as much travels and is held there; raw values could lose all their digits.
+    here: Table = table if table.means.precision == "float64" else table.copied_standardized()
+    try:
+        return replace(here, x=to_device(here.x, device))
+    except ValueError as error:
+        raise ValueError(f"device={device!r} {error}: pass another one, or None.") from None
+
+
+def check_visits_rows(selector: Any, X: Any, visits: bool) -> None:
+    """Check that a selector can do with rows that are not in memory."""
+    if not visits:
+        what = f"the path {str(X)!r}" if isinstance(X, (str, PathLike)) else f"a {type(X).__name__}"
+        raise ValueError(
+            f"X is {what}, but {type(selector).__name__} needs all rows in memory: pass a table of numbers, "
+            "for instance a sample drawn by l1lsmi.sources.read_sample, or use L1LSMI or L1HSIC."
+        )
+
+
+def check_all_rows(measure: Any, **given: Any) -> None:
+    """Check that nothing is asked of a measure that looks at all rows at once which it cannot keep to."""
+    usual = {"memory_limit": None, "precision": "float64"}
+    for name, value in given.items():
+        if value != usual[name]:
+            raise ValueError(
+                f"{name}={value!r} is given, but {type(measure).__name__} looks at all rows at once, in "
+                "float64: leave it out, or measure by SquaredMutualInformation or HSIC."
+            )
+
+
+def check_target_of(n_rows: int, y: Any, task: str) -> Target:
+    """Check the target of rows that are not in memory."""
+    if y is None:
+        raise ValueError("The target y is None: pass what the features should predict, or its column's name.")
+    target = check_target(y, task)
+    if target.n_rows != n_rows:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, "
+            f"y has {target.n_rows}."
+        )
+    return target
+
+
+def tell_features(estimator: Any, n_features: int, names: list[str] | None) -> None:
+    """Tell an estimator the number and the names of the features."""
+    estimator.n_features_in_ = n_features
+    if names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+
+
+def check_pairs(X: Any, y: Any, n_features: int) -> Array:
+    """Check rows and targets that go together, of a known number of features."""
+    try:
+        X = X if is_foreign(X) else np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"X cannot be read as a table of numbers: {error}.") from None
+    if X.ndim != 2 or X.shape[1] != n_features:
+        raise ValueError(f"X has shape {tuple(X.shape)}, but {n_features} features are expected in each row.")
+    shape = tuple(y.shape) if hasattr(y, "shape") else np.shape(y)
+    if shape != (X.shape[0],):
+        raise ValueError(f"y has shape {shape}, but X has {X.shape[0]} rows: pass one target per row.")
+    if not np.isfinite(to_numpy(X)).all():
+        raise ValueError("Input X contains NaN or infinity: drop those rows.")
+    return X
+
+
+def check_features(X: Any, estimator: Any = None) -> Array:
+    """Check a table of finite real numbers with at least two rows."""
+    if is_foreign(X):
+        return _check_foreign(X, estimator)
+    if issparse(X):
+        raise ValueError("X is a sparse matrix, which is not supported: pass X.toarray().")
+    if X is None or isinstance(X, (dict, set, str)) or np.ma.is_masked(X):
+        what = "has masked values" if np.ma.is_masked(X) else f"is a {type(X).__name__}"
+        raise ValueError(f"X {what}: pass a table of numbers of shape (n_samples, n_features).")
+    names = _column_names(X)
+    _refuse_dates(X, names)
+    rules: dict[str, Any] = {
+        "dtype": [np.float64, np.float32],
+        "ensure_all_finite": False,
+        "ensure_min_samples": 2,
+    }
+    try:
+        checked = (
+            check_array(X, input_name="X", **rules)
+            if estimator is None
+            else validate_data(estimator, X, **rules)
+        )
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _explained(X, names, error) from None
+    check_finite(checked, names)
+    return checked
+
+
+def check_finite(values: HostArray, names: Sequence[Any] | None, start: int = 0) -> None:
+    """Check that numbers are neither missing nor infinite; ``start`` is the number of the first row."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        finite = bool(np.isfinite(values.sum()))
+    if finite or np.isfinite(values).all():
+        return
+    row, column = np.argwhere(~np.isfinite(values))[0]
+    what = "NaN" if np.isnan(values[row, column]) else "infinity"
+    raise _not_finite(what, start + row, _label(names, column))
+
+
+def check_varying(table: Table | RowsElsewhere) -> None:
+    """Check that there is a feature to select."""
+    if table.varying.size == 0:
+        raise ValueError(
+            f"X has only constant columns ({table.n_columns} of them): there is nothing to select from."
+        )
+
+
+def _check_foreign(X: Array, estimator: Any) -> Array:
+    try:
+        X = dense_values(X)
+    except ValueError as error:
+        raise ValueError(f"X {error}.") from None
+    xp = namespace(X)
+    if X.ndim != 2:
+        raise ValueError(f"Expected 2D array, got X with shape {tuple(X.shape)}: one row per sample.")
+    if X.shape[0] < 2 or X.shape[1] < 1:
+        raise ValueError(
+            f"Found array X with n_samples={X.shape[0]} and {X.shape[1]} features: at least 2 rows and 1 "
+            "feature are required."
+        )
+    if not bool(xp.all(xp.isfinite(X))):
+        row, column = np.argwhere(~np.isfinite(to_numpy(X)))[0]
+        raise _not_finite("NaN or infinity", row, str(column))
+    if estimator is not None:
+        estimator.n_features_in_ = int(X.shape[1])
+    return X
+
+
+def _not_finite(what: str, row: int, column: str) -> ValueError:
+    return ValueError(
+        f"Input X contains {what}, first in row {row} of column {column}: drop or impute such values "
+        "before fitting."
+    )
+
+
+def _column_names(X: Any) -> list[Any] | None:
+    columns = getattr(X, "columns", None)
+    if columns is None:
+        return None
+    names = list(columns)
+    name, count = Counter(map(str, names)).most_common(1)[0] if names else ("", 0)
+    if count > 1:
+        raise ValueError(f"X has {count} columns named {name!r}: rename or drop all but one.")
+    return names
+
+
+def _label(names: Sequence[Any] | None, column: int) -> str:
+    return str(column) if names is None else repr(str(names[column]))
+
+
+def _refuse_dates(X: Any, names: list[Any] | None) -> None:
+    kinds = list(X.dtypes) if names is not None and hasattr(X, "dtypes") else [getattr(X, "dtype", "")]
+    for column, kind in enumerate(kinds):
+        if str(kind).lower().startswith(("date", "time", "duration")):
+            where = f" in column {_label(names, column)}" if names is not None else ""
+            raise ValueError(f"X has dates or times{where}: turn them into numbers before fitting.")
+
+
+def _explained(X: Any, names: list[Any] | None, error: Exception) -> ValueError | TypeError:
+    """Name the column that could not be made numbers of; other errors keep their words."""
+    words = str(error)
+    if "could not convert" not in words and "float()" not in words:
+        first_line = words.splitlines()[0].rstrip(":. ")
+        return ValueError(f"X cannot be used, pass a table of shape (n_samples, n_features): {first_line}.")
+    try:
+        table = np.asarray(X, dtype=object)
+        columns = range(table.shape[1])
+    except (TypeError, ValueError, IndexError):
+        return ValueError(f"X has values that are not numbers: encode or drop them before fitting. ({words})")
+    for column in columns:
+        for row, value in enumerate(table[:, column]):
+            if is_missing(value):
+                return _not_finite("NaN", row, _label(names, column))
+            try:
+                float(value)
+            except ValueError:
+                return ValueError(
+                    f"X has text in column {_label(names, column)}, first {str(value)[:60]!r} in row {row}: "
+                    "encode or drop it before fitting."
+                )
+            except TypeError:
+                return TypeError(
+                    f"X has a {type(value).__name__} in row {row} of column {_label(names, column)}, where "
+                    "the argument must be a string or a real number: encode or drop it before fitting."
+                )
+    return ValueError(f"X has values that are not numbers: encode or drop them before fitting. ({words})")

@@ -1,0 +1,55 @@
+"""Folds of one's own."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import check_cv
+
+from l1lsmi._arrays import (
+    HostArray,
+)
+from l1lsmi._numerics.target import Target
+
+
+def check_folds(cv: Any, n_rows: int, target: Target) -> tuple[HostArray | None, int]:
+    """Turn ``cv`` into folds: None and a number where they are to be drawn.
+
+    The score of a fold is made of pairs of its rows, so that a fold needs at least two.
+    """
+    if isinstance(cv, Integral):
+        n_folds = min(int(cv), max(2, n_rows // 2))
+        if n_folds < int(cv):
+            warnings.warn(
+                f"X has {n_rows} rows, too few for the cv={cv} folds of at least 2 rows asked for: "
+                f"{n_folds} folds are used.",
+                UserWarning,
+                stacklevel=5,
+            )
+        return None, n_folds
+    name = f"cv={cv!r}"
+    name = name if len(name) <= 80 else f"{name[:77]}..."
+    y = target.codes if target.is_classification else target.values
+    try:
+        splitter = check_cv(cv, y, classifier=target.is_classification)
+        tests = [np.asarray(test) for _, test in splitter.split(np.zeros((n_rows, 1)), y)]
+        fold_of_row = np.full(n_rows, -1)
+        for fold, test in enumerate(tests):
+            fold_of_row[test] = fold
+    except Exception as error:
+        raise ValueError(
+            f"{name} cannot split these rows; groups are given as PredefinedSplit. ({error})"
+        ) from None
+    if (fold_of_row < 0).any() or sum(test.size for test in tests) != n_rows:
+        raise ValueError(
+            f"{name} does not test every row exactly once: pass a splitter that tests each row once."
+        )
+    if len(tests) < 2 or min(test.size for test in tests) < 2:
+        raise ValueError(
+            f"{name} makes {len(tests)} folds, the smallest of {min(test.size for test in tests)} rows, but "
+            "the score needs 2 folds of at least 2 rows: pass fewer folds."
+        )
+    return fold_of_row, len(tests)

@@ -1,0 +1,80 @@
+"""Parameters of measures, strategies and selectors."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+
+def check_all_positive(owner: object, name: str) -> None:
+    """Check that a parameter is a sequence of positive numbers of sensible size."""
+    value = getattr(owner, name)
+    try:
+        numbers = np.asarray([np.nan if isinstance(v, str) else float(v) for v in value])
+    except (TypeError, ValueError):
+        numbers = np.empty(0)
+    if numbers.size == 0 or not ((numbers >= 1e-12) & (numbers <= 1e12)).all():
+        raise ValueError(
+            f"The {name!r} parameter of {type(owner).__name__} must be a sequence of positive numbers "
+            f"between 1e-12 and 1e12. Got {value!r} instead."
+        )
+
+
+def check_count(name: str, value: Any, n_features: int) -> int:
+    """Check a number of features."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or not 1 <= int(value) <= n_features:
+        raise ValueError(
+            f"{name}={value!r} must be a whole number between 1 and the {n_features} features of X."
+        )
+    return int(value)
+
+
+def check_share(name: str, value: Any, n_features: int) -> int:
+    """The number of features that an int, a share of them or None (half) asks for."""
+    if value is None:
+        return max(1, n_features // 2)
+    if isinstance(value, Integral):
+        return check_count(name, value, n_features)
+    return max(1, int(n_features * value + 1e-9))
+
+
+def check_measure(measure: Any) -> None:
+    """Check that what a strategy is handed is a measure, and that its parameters are in order."""
+    if isinstance(measure, type) or not (hasattr(measure, "bind") and hasattr(measure, "task")):
+        what = f"the class {measure.__name__}" if isinstance(measure, type) else repr(measure)
+        raise ValueError(f"measure is {what}: pass an instance of a measure, such as HSIC().")
+    measure._validate_params()
+
+
+def check_needs(strategy: Any, measure: Any, problem: Any) -> None:
+    """Check that a bound measure has what a strategy needs of it."""
+    missing = [name for name in strategy.needs if not hasattr(problem, name)]
+    if missing:
+        raise ValueError(
+            f"{type(strategy).__name__} needs {' and '.join(missing)} of its measure, which "
+            f"{type(measure).__name__} does not have: {measure.limits}."
+        )
+
+
+def check_subsets(n_features: int, size: int, n_subsets: int, max_subsets: int | None) -> None:
+    """Refuse to go through too many sets."""
+    if max_subsets is not None and n_subsets > max_subsets:
+        raise ValueError(
+            f"There are {n_subsets} sets of {size} out of {n_features} features, more than "
+            f"max_subsets={max_subsets}: select fewer features, raise max_subsets (None takes on any "
+            "number), or use another strategy such as L1Weighting."
+        )
+
+
+def seed_of(random_state: Any) -> int:
+    """One seed from whatever scikit-learn takes for a random state."""
+    try:
+        return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    except ValueError:
+        raise ValueError(
+            f"random_state={random_state!r} cannot be used: pass a whole number from 0 to 2**32 - 1, a "
+            "RandomState instance or None."
+        ) from None
