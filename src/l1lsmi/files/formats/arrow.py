@@ -1,30 +1,28 @@
-"""Parquet, Feather and Arrow streams."""
+"""Parquet, Feather and Arrow streams as columns in memory."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from l1lsmi.files.columns import arrow_columns, whole
-from l1lsmi.files.formats import Options
+from l1lsmi._arrow import ArrowFile, index_columns
+from l1lsmi.files.columns import add_arrays, whole
+from l1lsmi.files.formats import FORMATS, Options
 from l1lsmi.files.found import Columns
-from l1lsmi.files.libraries import arrow, compute, library
+from l1lsmi.files.libraries import arrow, compute
 from l1lsmi.files.memory import at_hand, check_room
 from l1lsmi.files.problem import FileProblem, damage, shown, where
 
-STREAM = b"\xff\xff\xff\xff"
-#: Ways to write words that say a long one, or its beginning, once for many rows.
+#: Encodings of text that store a repeated value, or its beginning, once for many rows.
 REPEATING = {"PLAIN_DICTIONARY", "RLE_DICTIONARY", "DELTA_BYTE_ARRAY"}
-#: How often words are in memory while it is found out what they are.
+#: Copies of text in memory while its kind is found.
 COPIES = 4
 
 
 def read(data: bytes, source: str, options: Options) -> Columns:
     """Read a table of Arrow.
-
-    The index that pandas writes along holds names of rows: it is no feature.
 
     Parameters
     ----------
@@ -34,41 +32,51 @@ def read(data: bytes, source: str, options: Options) -> Columns:
     options : Options
         Its format: Parquet, or Feather and streams.
     """
-    table = _parquet(data, source) if options.format == "parquet" else _feather(data, source)
-    with damage(source, "a table of Arrow"):
-        # A file may say of itself what it does not hold.
-        table.validate(full=True)
+    with damage(source, FORMATS[options.format].title):
+        file = ArrowFile(arrow().py_buffer(data), options.format)
+        if file.parquet is not None:
+            check_parquet(file.parquet, source)
+        table = file.read()
     if table.num_rows == 0 or table.num_columns == 0:
         raise FileProblem(
             f"{where(source)} has {table.num_rows} rows and {table.num_columns} columns: there is nothing "
             "to read."
         )
-    with damage(source, "a table of Arrow"):
-        _check_words(table, source)
-        columns = arrow_columns(table.column_names, [whole(array) for array in table.columns])
-    for place in _index(table):
-        columns.set_aside(place)
-        columns.say(f"Column {columns.names[place]!r} is the index of a data frame, and is no feature.")
+    columns = Columns(table.column_names)
+    add_table(columns, range(table.num_columns), table, source)
+    mark_index(columns, table.schema)
     return columns
 
 
-def _parquet(data: bytes, source: str) -> Any:
-    pa, parquet = arrow(), library("pyarrow.parquet", "cli", "A Parquet file")
-    with damage(source, "Parquet"):
-        opened = parquet.ParquetFile(pa.BufferReader(data))
-        about = opened.metadata
-        packed = sum(about.row_group(group).total_byte_size for group in range(about.num_row_groups))
-        # A value that is repeated takes no room in the file, however often it is.
-        widths = [max(8, about.schema.column(place).length or 0) for place in range(about.num_columns)]
-        check_room(source, max(packed, about.num_rows * sum(widths)), "its table")
-        _check_decoded(opened, source)
-        return opened.read()
+def add_table(columns: Columns, places: Sequence[int], table: Any, source: str) -> None:
+    """Add the columns of a table of Arrow, which is checked first: a file may be damaged."""
+    with damage(source, "a table of Arrow"):
+        table.validate(full=True)
+        _check_words(table, source)
+        add_arrays(columns, places, [whole(array) for array in table.columns])
 
 
-def _check_decoded(opened: Any, source: str) -> None:
-    """Refuse words that are written once or in part, but are many and long once they are read.
+def mark_index(columns: Columns, schema: Any) -> None:
+    """The index that pandas writes has names of rows: it is no feature unless asked for by name."""
+    for name in index_columns(schema):
+        columns.set_aside(columns.names.index(name))
+        columns.say(f"Column {name!r} is the index of a data frame, and is no feature.")
 
-    Only columns that could be too long are looked at, a few rows at a time.
+
+def check_parquet(opened: Any, source: str) -> None:
+    """Refuse a Parquet file that does not fit into memory."""
+    about = opened.metadata
+    packed = sum(about.row_group(group).total_byte_size for group in range(about.num_row_groups))
+    # A repeated value takes no space in the file, however often it is repeated.
+    widths = [max(8, about.schema.column(place).length or 0) for place in range(about.num_columns)]
+    check_room(source, max(packed, about.num_rows * sum(widths)), "its table")
+    check_decoded(opened, source)
+
+
+def check_decoded(opened: Any, source: str) -> None:
+    """Refuse text that is stored once for many rows, but does not fit into memory once it is decoded.
+
+    Only columns that could be too large are decoded, a few rows at a time.
     """
     about, room = opened.metadata, at_hand()
     longest: dict[str, int] = {}
@@ -77,7 +85,7 @@ def _check_decoded(opened: Any, source: str) -> None:
         for place in range(about.num_columns):
             chunk = about.row_group(group).column(place)
             if chunk.physical_type == "BYTE_ARRAY" and {*chunk.encodings} & REPEATING:
-                # No word is longer than all that is stored.
+                # No value is longer than all that is stored.
                 longest[chunk.path_in_schema] = max(
                     longest.get(chunk.path_in_schema, 0), chunk.total_uncompressed_size
                 )
@@ -94,7 +102,7 @@ def _check_decoded(opened: Any, source: str) -> None:
 
 
 def _check_words(table: Any, source: str) -> None:
-    """Refuse words that stand once in memory, but have to be copied for every row that has them."""
+    """Refuse text that is stored once in memory, but has to be copied for every row that has it."""
     needed = 8 * table.num_rows * table.num_columns
     for column in table.columns:
         for chunk in column.chunks:
@@ -103,7 +111,7 @@ def _check_words(table: Any, source: str) -> None:
 
 
 def _decoded_size(array: Any) -> int:
-    """Bytes of the words of an array whose words may be stored once for many rows."""
+    """Bytes of the decoded text of an array that may store a value once for many rows."""
     pa, pc = arrow(), compute()
     types = pa.types
     if types.is_string_view(array.type) or types.is_binary_view(array.type):
@@ -119,33 +127,14 @@ def _decoded_size(array: Any) -> int:
 
 
 def _lengths(words: Any) -> Any:
-    """Bytes of each word; None of what is no words."""
+    """Bytes of each value of an array of text; None if it is no text."""
     pa, pc = arrow(), compute()
     types = pa.types
     if types.is_string_view(words.type) or types.is_binary_view(words.type):
-        # Views have no function for it; of those that are too long for their place it is the first number.
+        # Views have no function for it: the first number of a view is its length.
         views = np.frombuffer(words.buffers()[1], dtype=np.int32).reshape(-1, 4)
         return np.maximum(views[words.offset : words.offset + len(words), 0].astype(np.int64), 0)
     is_words = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
     if not any(test(words.type) for test in is_words):
         return None
     return np.asarray(pc.binary_length(words).fill_null(0), dtype=np.int64)
-
-
-def _feather(data: bytes, source: str) -> Any:
-    pa, feather = arrow(), library("pyarrow.feather", "cli", "A Feather file")
-    with damage(source, "Feather"):
-        if data.startswith(STREAM):
-            return pa.ipc.open_stream(pa.BufferReader(data)).read_all()
-        return feather.read_table(pa.BufferReader(data))
-
-
-def _index(table: Any) -> list[int]:
-    """Columns that were the index of a data frame of pandas; none where what is said of it makes no sense."""
-    try:
-        about = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}"))
-    except (ValueError, RecursionError):
-        return []
-    said = about.get("index_columns") if isinstance(about, dict) else None
-    names = [name for name in said if isinstance(name, str)] if isinstance(said, list) else []
-    return [table.column_names.index(name) for name in dict.fromkeys(names) if name in table.column_names]
