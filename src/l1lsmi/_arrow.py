@@ -125,7 +125,7 @@ def is_text(kind: Any) -> bool:
 
 
 def batch_values(batch: Any, names: Sequence[str]) -> npt.NDArray[np.float64]:
-    """Numeric columns of a record batch as an array of shape (rows, columns), NaN where values are missing."""
+    """Numeric columns of a record batch as an array of shape (rows, columns), NaN for missing values."""
     block = np.empty((batch.num_rows, len(names)))
     # By name, as the files of a dataset may have their columns in different orders.
     for j, name in enumerate(names):

@@ -40,7 +40,7 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     names = check_names("methods", options["methods"], METHOD_NAMES)
     check_outputs(file, {"report": options["report"]})
     check_time_limit(options["time_limit"])
-    data = load_data(file, quiet, options)
+    data = load_data(file, quiet, options, in_memory=bool(options["report"]))
     k = check_k(options["k"], data.shape[1])
     asked = {"k": k, **{name: options[name] for name in ("seed", "splits", "time_limit")}}
     rows = sample_rows(data.prepared.y, data.prepared.task, options["max_rows"], options["seed"])

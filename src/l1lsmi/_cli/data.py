@@ -13,6 +13,7 @@ from l1lsmi._cli.output import print_message
 from l1lsmi._cli.spinner import spinner
 from l1lsmi._cli.text import count, one_line, printable, with_options
 from l1lsmi.files import DataTable, Prepared, prepare, read_table
+from l1lsmi.files._stream import stream_table
 
 #: Encoded columns that are listed by name.
 MAX_LISTED = 8
@@ -50,10 +51,21 @@ def read(file: str, quiet: bool, options: dict[str, Any]) -> DataTable:
         )
 
 
-def load_data(file: str, quiet: bool, options: dict[str, Any]) -> Data:
-    """Read a file, make features and a target, and print what was found."""
+def _stream(file: str, quiet: bool, options: dict[str, Any]) -> DataTable | None:
+    """The columns of a file whose features stay on disk; None if they have to be in memory."""
+    if any(options[name] is not None for name in ("delimiter", "sheet", "array")):
+        return None  # no option of these formats
+    with spinner(f"reading {printable(file, 50)}", quiet):
+        return stream_table(file, *(options[name] for name in ("target", "format_", "drop", "only")))
+
+
+def load_data(file: str, quiet: bool, options: dict[str, Any], in_memory: bool) -> Data:
+    """Read a file, make features and a target, and print what was found.
+
+    Features of large Parquet and Feather files stay on disk, unless they have to be in memory or encoded.
+    """
     started = time.perf_counter()
-    table = read(file, quiet, options)
+    table = (None if in_memory else _stream(file, quiet, options)) or read(file, quiet, options)
     prepared = prepare(
         table,
         options["target"],

@@ -33,7 +33,7 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     if sort not in names:
         raise click.UsageError(f"--sort {sort} is not one of --measures {','.join(names)}.")
     check_time_limit(options["time_limit"])
-    data = load_data(file, quiet, options)
+    data = load_data(file, quiet, options, in_memory=False)
     started = time.perf_counter()
     rows = sample_rows(data.prepared.y, data.prepared.task, options["max_rows"], options["seed"])
     scores, stop = _score_columns(data, rows, names, options, quiet)

@@ -20,6 +20,7 @@ from l1lsmi._cli.selection import document
 from l1lsmi._cli.spinner import is_interactive
 from l1lsmi._cli.text import count, one_line, printable, text_table
 from l1lsmi.files import write_table
+from l1lsmi.files._stream import StreamedFeatures
 from l1lsmi.methods import METHODS
 from l1lsmi.strategies.selection import StopReason
 
@@ -33,7 +34,8 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     check_outputs(file, {name: options[name] for name in ("report", "save", "output")})
     method = METHODS[options["method"]]
     check_time_limit(options["time_limit"], method)
-    data = load_data(file, quiet, options)
+    in_memory = bool(options["report"]) or not method.make()._visits_rows()
+    data = load_data(file, quiet, options, in_memory)
     k = check_k(options["k"], data.shape[1])
     asked = {"method": method.name, "k": k, "seed": options["seed"], "time_limit": options["time_limit"]}
     with _held_out(method, data, asked) if options["report"] else nullcontext() as held_out:
@@ -70,7 +72,8 @@ def fit(method: Any, data: Data, asked: dict[str, Any], quiet: bool) -> tuple[An
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        selector.fit(data.prepared.X, data.prepared.y)
+        X = data.prepared.X
+        selector.fit(X.dataset if isinstance(X, StreamedFeatures) else X, data.prepared.y)
     seconds = time.perf_counter() - started
     # Why the search stopped early is in stop_reason.
     notes = [one_line(str(w.message)) for w in caught if not issubclass(w.category, ConvergenceWarning)]
@@ -83,7 +86,8 @@ def _write(result: dict[str, Any], data: Data, options: dict[str, Any], as_json:
         text = json.dumps(result, indent=2, ensure_ascii=True) + "\n"
         write_whole(options["save"], text.encode("utf-8"))
     if options["output"]:
-        write_table(data.table, [*result["columns"], result["target"]], options["output"])
+        names = [*result["columns"], result["target"]]
+        write_table(data.table.load(names), names, options["output"])
     if as_json:
         print_json(result)
         return

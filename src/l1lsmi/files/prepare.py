@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +17,6 @@ from l1lsmi.files.words import MOST_LEVELS
 
 MISSING_VALUES = ("impute", "drop", "error")
 NUMBERS_ROWS = "numbers the rows"
-#: Fewer values than this may happen to count up by one.
-FEWEST_NUMBERED = 10
 
 
 @dataclass(frozen=True)
@@ -60,6 +59,7 @@ class Prepared:
     Parameters
     ----------
     X : ndarray of float64, shape (n_samples, n_features)
+        Of a table that is read from disk in batches, an object with ``shape`` and ``dataset``.
     y : ndarray of shape (n_samples,)
         float64 for regression, labels as str for classification.
     task : str
@@ -83,7 +83,7 @@ class Prepared:
     <3 rows, 2 features, classification of 'y'>
     """
 
-    X: Values
+    X: Any
     y: Values
     task: str
     feature_names: tuple[str, ...]
@@ -175,8 +175,14 @@ def prepare(
         )
     usable = _usable(candidates, max_levels, set(only), uses)
     kept = _without_missing(usable, rows, missing, table, notes)
-    y, rows = y[np.isin(rows, kept)], kept
-    features = encode(usable, rows, uses, notes)
+    if len(kept) < len(rows):
+        y, rows = y[np.isin(rows, kept)], kept
+    X = table.streamed([column.name for column in usable])
+    if X is None:
+        features = encode(usable, rows, uses, notes)
+    else:
+        uses.update((column.name, column.kind) for column in usable)
+        features = [Feature(column.name, [column.name], column.values) for column in usable]
     if not features:
         raise FileProblem(_nothing_left(table, target, uses))
     if len(rows) < 2:
@@ -186,7 +192,7 @@ def prepare(
         )
     notes += _left_out_notes(uses)
     return Prepared(
-        X=_matrix(features, len(rows), table.source),
+        X=_matrix(features, len(rows), table.source) if X is None else X,
         y=y,
         task=task,
         feature_names=_distinct([name for feature in features for name in feature.names]),
@@ -237,19 +243,11 @@ def _usable(
             uses[column.name] = f"left out: {column.kind}"
         elif not column.numeric and (why := _why_not(column, max_levels)):
             uses[column.name] = f"left out: {why}"
-        elif column.name not in wanted and _numbers_the_rows(column):
+        elif column.name not in wanted and column.numbers_rows:
             uses[column.name] = f"left out: {NUMBERS_ROWS}"
         else:
             usable.append(column)
     return usable
-
-
-def _numbers_the_rows(column: Column) -> bool:
-    """Whether values are start, start + 1, ...: where rows are sorted by the target, they give it away."""
-    values = column.values
-    if column.kind != "number" or column.n_missing or len(values) < FEWEST_NUMBERED:
-        return False
-    return float(values[0]).is_integer() and bool((np.diff(values) == 1).all())
 
 
 def _why_not(column: Column, max_levels: int) -> str:

@@ -13,6 +13,8 @@ from l1lsmi.files.problem import FileProblem, counted, near, shown, where
 
 Values = npt.NDArray[Any]
 
+#: Fewer values than this may happen to count up by one.
+FEWEST_NUMBERED = 10
 KINDS = ("number", "yes/no", "category", "date", "text", "empty", "constant")
 
 
@@ -71,6 +73,13 @@ class Column:
         if self.numeric:
             return np.asarray(np.isnan(self.values))
         return np.array([word is None for word in self.values.tolist()], dtype=bool)
+
+    @property
+    def numbers_rows(self) -> bool:
+        """Whether the values are start, start + 1, ...: if rows are sorted by the target, they reveal it."""
+        if self.kind != "number" or self.n_missing or len(self.values) < FEWEST_NUMBERED:
+            return False
+        return float(self.values[0]).is_integer() and bool((np.diff(self.values) == 1).all())
 
 
 @dataclass(eq=False, repr=False)
@@ -135,6 +144,14 @@ class DataTable:
                 f"{where(self.source)} has no column named {shown(name)}: {near(name, self.names)}{hint}."
             )
         return self.columns[self._places[name]]
+
+    def load(self, names: Sequence[str]) -> DataTable:
+        """A table with at least these columns in memory."""
+        return self
+
+    def streamed(self, names: Sequence[str]) -> Any:
+        """Some columns as features on disk; None for a table in memory."""
+        return None
 
 
 def _repeated(source: str, names: Sequence[str]) -> str:

@@ -133,7 +133,14 @@ def _add_one(columns: Columns, place: int, cells: Any, raw: Any, comma: Comma) -
         return
     n_missing = int(cells.null_count)
     kind = _kind_of_words(len(levels), len(cells) - n_missing)
-    columns.add(place, kind, _numpy(cells), n_missing, raw=raw)
+    columns.add(place, kind, _objects(cells), n_missing, raw=raw)
+
+
+def _objects(cells: Any) -> Values:
+    """Text as an array of objects, None where missing; equal values share one object."""
+    encoded = cells.dictionary_encode()
+    values = np.append(_numpy(encoded.dictionary), [None])
+    return np.asarray(values[_numpy(encoded.indices.fill_null(-1))])
 
 
 def _numpy(array: Any) -> Values:
