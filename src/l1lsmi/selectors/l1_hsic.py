@@ -50,7 +50,7 @@ class L1HSIC(L1Selector):
         None works where X is.
     precision : {"float64", "float32"}, default="float64"
         What distances and kernels are worked out in. "float32" takes about half the memory beside X, and less
-        time. Means and scales of the columns, sums over rows and weights are in float64 either way.
+        time. Resources and scales of the columns, sums over rows and weights are in float64 either way.
     random_state : int, RandomState instance or None, default=None
         Draws the starts.
     n_jobs : int or None, default=None
@@ -141,7 +141,7 @@ class L1HSIC(L1Selector):
 
     def _learn(self, table: Table, target: Any, k: int) -> dict[str, Any]:
         measure = HSIC(sigma=self.sigma, task=self.task)
-        learned = self._search(measure, self._weighting(), table, target, k, self.random_state)
+        learned = self._search(measure, self._strategy(), table, target, k, self.random_state)
         # What has no meaning for a measure without model selection.
         del learned["cv_score"], learned["regularization"], learned["estimate"]
         return {"hsic": learned.pop("score"), **learned}
