@@ -13,7 +13,7 @@ from l1lsmi._numerics.target import Target
 from l1lsmi._validation.features import check_features
 from l1lsmi._validation.target import check_target
 from l1lsmi.explain import Explanation, explain_selection
-from l1lsmi.explain._study import fitted_weights
+from l1lsmi.explain._fitted import fitted_weights
 from l1lsmi.report.judged import comparison_part, errors_in, held_out_errors
 from l1lsmi.report.mentions import Mentions
 from l1lsmi.report.names import feature_names_of, shown

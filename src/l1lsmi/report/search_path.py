@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from l1lsmi._arrays import HostArray
-from l1lsmi.explain import PathTable, Station
+from l1lsmi.explain import PathStep, PathTable
 from l1lsmi.report.mentions import Mentions
 from l1lsmi.report.numbers import number, numbers
 
@@ -21,7 +21,7 @@ MOST_NAMED = 8
 
 
 def path_part(path: PathTable, mentions: Mentions) -> dict[str, Any] | None:
-    """Stations and lines of a path; None for methods without one.
+    """PathSteps and lines of a path; None for methods without one.
 
     Parameters
     ----------
@@ -32,11 +32,11 @@ def path_part(path: PathTable, mentions: Mentions) -> dict[str, Any] | None:
     -------
     part : dict or None
     """
-    if not path.stations:
+    if not path.steps:
         return None
-    n_all = len(path.stations)
+    n_all = len(path.steps)
     drawn = np.unique(np.linspace(0, n_all - 1, min(n_all, MOST_STATIONS)).round().astype(int))
-    stations = [path.stations[s] for s in drawn]
+    stations = [path.steps[s] for s in drawn]
     tracks, n_visited = _tracks(stations, mentions)
     weighted = path.kind == "radii"
     shares = np.array([_shares(station, tracks, len(mentions.names)) for station in stations])
@@ -50,19 +50,19 @@ def path_part(path: PathTable, mentions: Mentions) -> dict[str, Any] | None:
     }
 
 
-def _weights(station: Station) -> HostArray:
+def _weights(station: PathStep) -> HostArray:
     """Shares of the features of a station in all weight; equal shares where there are no weights."""
     weights = np.ones(station.support.size) if station.weights is None else np.abs(station.weights)
     return np.asarray(weights / max(float(weights.sum()), np.finfo(float).tiny))
 
 
-def _shares(station: Station, tracks: list[int], n_features: int) -> HostArray:
+def _shares(station: PathStep, tracks: list[int], n_features: int) -> HostArray:
     everywhere = np.zeros(n_features)
     everywhere[station.support] = _weights(station)
     return everywhere[tracks]
 
 
-def _tracks(stations: Sequence[Station], mentions: Mentions) -> tuple[list[int], int]:
+def _tracks(stations: Sequence[PathStep], mentions: Mentions) -> tuple[list[int], int]:
     """Selected features, heaviest first, then those that stayed longest; and how many there ever were."""
     stays, total = np.zeros(len(mentions.names), dtype=np.intp), np.zeros(len(mentions.names))
     for station in stations:
@@ -84,7 +84,7 @@ def _track(j: int, shares: HostArray, weighted: bool) -> dict[str, Any]:
     return {"id": j, "shares": [share if visible else None for share, visible in shown]}
 
 
-def _stations(stations: Sequence[Station], mentions: Mentions) -> list[dict[str, Any]]:
+def _stations(stations: Sequence[PathStep], mentions: Mentions) -> list[dict[str, Any]]:
     listed = []
     before = np.empty(0, dtype=np.intp)
     for station in stations:
@@ -109,6 +109,6 @@ def _remark(path: PathTable, mentions: Mentions) -> str | None:
     said = []
     if path.n_restarts > 1:
         said.append(f"Of {path.n_restarts} restarts, the one that ended closest to the chosen set is shown.")
-    if set(path.stations[-1].support.tolist()) != set(mentions.selected):
+    if set(path.steps[-1].support.tolist()) != set(mentions.selected):
         said.append("Exchanges of single features made the set better after its last station.")
     return " ".join(said) or None
