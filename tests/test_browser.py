@@ -138,8 +138,8 @@ def test_opens_without_messages_and_requests(browser, pages, kind):
     opened(browser, pages[kind])
     assert browser.get_log("browser") == []
     events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    asked = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
-    assert {url for url in asked if url != "data:,"} == {pages[kind].as_uri()}
+    requested = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
+    assert {url for url in requested if url != "data:,"} == {pages[kind].as_uri()}
     assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
 
 

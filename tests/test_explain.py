@@ -75,11 +75,11 @@ def test_names_come_from_data_frames_or_are_given(frame):
     selector = Fixed([0, 1], 6)
     selector.feature_names_in_ = np.array(names, dtype=object)
     target = (pd.Series if frame is pd.DataFrame else pl.Series)(np.where(y, "yes", "no"))
-    worth = explain.contributions(selector, data, target)
-    assert worth.names == ("column 0", "column 1")
+    result = explain.contributions(selector, data, target)
+    assert result.names == ("column 0", "column 1")
     plain = explain.contributions(Fixed([0, 1], 6), X, y)
     assert plain.names == ("x0", "x1")
-    np.testing.assert_allclose(worth.lost, plain.lost)
+    np.testing.assert_allclose(result.lost, plain.lost)
     given_names = explain.interactions(Fixed([0, 1], 6), X, y, feature_names=list("abcdef"))
     assert given_names.names == ("a", "b")
 
@@ -150,8 +150,8 @@ def test_without_a_random_state_all_scores_use_the_same_rows_and_folds():
 
 def test_a_selector_of_scikit_learn_can_be_explained():
     X, y = linear(100)
-    worth = explain.contributions(SelectKBest(k=2).fit(X, y), X, y)
-    assert worth.columns.size == 2
+    result = explain.contributions(SelectKBest(k=2).fit(X, y), X, y)
+    assert result.columns.size == 2
 
 
 def test_constant_columns_score_zero():
@@ -192,14 +192,14 @@ def test_samples_keep_the_range_of_numbers():
 
 def test_at_most_max_rows_are_used():
     X, y = xor(400)
-    worth = explain.contributions(Fixed([0, 1], 6), X, y, max_rows=100)
-    assert (worth.n_rows, worth.n_rows_in) == (100, 400)
+    result = explain.contributions(Fixed([0, 1], 6), X, y, max_rows=100)
+    assert (result.n_rows, result.n_rows_in) == (100, 400)
     again = explain.contributions(Fixed([0, 1], 6), X, y, max_rows=100)
-    np.testing.assert_array_equal(worth.lost, again.lost)
+    np.testing.assert_array_equal(result.lost, again.lost)
     other = explain.contributions(Fixed([0, 1], 6), X, y, max_rows=100, random_state=1)
-    assert not np.array_equal(worth.lost, other.lost)
+    assert not np.array_equal(result.lost, other.lost)
     whole = explain.contributions(Fixed([0, 1], 6), X, y)
-    np.testing.assert_allclose(worth.lost, whole.lost, atol=0.1)
+    np.testing.assert_allclose(result.lost, whole.lost, atol=0.1)
 
 
 # -- path -------------------------------------------------------------------------------------
@@ -338,9 +338,9 @@ def test_many_features_are_removed_several_at_a_time():
 
 def test_contributions_distinguish_interaction_from_redundancy():
     X, y = xor(300)
-    worth = explain.contributions(Fixed([0, 1], 6), X, y)
-    assert worth.alone.max() < 0.02 and worth.lost.min() > 0.25
-    np.testing.assert_allclose(worth.lost, worth.score - worth.alone[::-1])
+    result = explain.contributions(Fixed([0, 1], 6), X, y)
+    assert result.alone.max() < 0.02 and result.lost.min() > 0.25
+    np.testing.assert_allclose(result.lost, result.score - result.alone[::-1])
     X, y = linear(300)
     doubled = explain.contributions(Fixed([0, 3, 1], 8), X, y)
     alone, lost = (dict(zip(doubled.columns, v, strict=True)) for v in (doubled.alone, doubled.lost))

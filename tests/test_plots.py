@@ -15,7 +15,8 @@ from sklearn.base import BaseEstimator
 from l1lsmi import L1HSIC, L1LSMI, FeatureSelector, explain
 from l1lsmi.baselines import MRMR, QPFS
 from l1lsmi.measures import HSIC, Pearson
-from l1lsmi.plots import COLOURS, PALE, plot_interactions, plot_path, plot_score_by_k, plot_weights
+from l1lsmi.plots import plot_interactions, plot_path, plot_score_by_k, plot_weights
+from l1lsmi.plots._axes import COLOURS, PALE
 from l1lsmi.report.page import STYLES, _asset
 from l1lsmi.strategies import Backward, Exhaustive, Forward, Ranking
 

@@ -83,8 +83,8 @@ def contributions(
     >>> from l1lsmi.explain import contributions
     >>> X = np.random.default_rng(0).integers(0, 2, size=(300, 6))
     >>> y = X[:, 1] ^ X[:, 4]
-    >>> worth = contributions(L1LSMI(2, random_state=0).fit(X, y), X, y)
-    >>> worth.names, worth.alone.round(1), worth.lost.round(1)
+    >>> result = contributions(L1LSMI(2, random_state=0).fit(X, y), X, y)
+    >>> result.names, result.alone.round(1), result.lost.round(1)
     (('x1', 'x4'), array([0., 0.]), array([0.5, 0.5]))
     """
     scorer = SubsetScorer(

@@ -74,7 +74,7 @@ class Redundancy:
     correlation : numpy.ndarray of float, shape (f, f)
         Their absolute correlation; nan on the diagonal.
     noise : float
-        Noise level of a score alone: lower scores cannot be told from those of noise.
+        Noise level of a score alone: a lower score is not distinguishable from noise.
     gain_noise : float
         Noise level of a gain.
     n_rows, n_rows_in : int
