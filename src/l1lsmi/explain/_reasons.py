@@ -66,7 +66,8 @@ class Reasons:
             return "redundant", f"{other} adds the same to the other features of the set {shared}"
         if correlation > COPY:
             return "redundant", f"it is a rescaled copy of {other}"
-        if self._adds_to(nearest, column) > max(self.gain_noise, MIN_ADDED * alone):
+        added = self.scorer.score((nearest, column)) - self.scorer.score((nearest,))
+        if added > max(self.gain_noise, MIN_ADDED * alone):
             return "redundant", (
                 f"the selected features together carry its information (score alone {alone:.3f}); the "
                 f"nearest is {other} {shared}"
@@ -74,9 +75,6 @@ class Reasons:
         if is_same:
             return "redundant", f"{other} carries the same information {shared}"
         return "redundant", f"it adds no information about the target to {other} {shared}"
-
-    def _adds_to(self, member: int, column: int) -> float:
-        return self.scorer.score((member, column)) - self.scorer.score((member,))
 
     def _replaces(self, column: int, member: int) -> bool:
         """Whether a column adds to the score of the set without one of its members."""

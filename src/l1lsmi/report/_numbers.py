@@ -68,8 +68,3 @@ def percent(value: float | None) -> str:
     ('4.13\u202f%', '0\u202f%')
     """
     return "n/a" if value is None else f"{sig(100 * value)}{NARROW_SPACE}%"
-
-
-def thousands(value: int) -> str:
-    """A count with thousands separators."""
-    return f"{value:,}"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from l1lsmi._atomic_file import write_whole
-from l1lsmi.report._numbers import percent, sig, thousands
+from l1lsmi.report._numbers import percent, sig
 from l1lsmi.report.content import collect
 
 STYLES = ("page.css", "pictures.css")
@@ -172,5 +172,5 @@ def _template() -> tuple[Any, type[Exception]]:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(sig=sig, percent=percent, thousands=thousands, json=_plain_json)
+    environment.filters.update(sig=sig, percent=percent, thousands="{:,}".format, json=_plain_json)
     return environment.get_template("page.html.j2"), UndefinedError
