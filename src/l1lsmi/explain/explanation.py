@@ -1,4 +1,4 @@
-"""All explanations of a selection at once."""
+"""All explanations of a selection in one call."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from l1lsmi.explain._study import Study
+from l1lsmi.explain._subset_scorer import SubsetScorer
 from l1lsmi.explain.contributions import Contributions, score_members
 from l1lsmi.explain.interactions import Interactions, score_pairs
 from l1lsmi.explain.path import PathTable, path_table
@@ -47,9 +47,9 @@ def explain_selection(
     random_state: Any = 0,
     feature_names: Sequence[str] | None = None,
 ) -> Explanation:
-    """Explain a selection: the same numbers as the functions one by one, sooner.
+    """Compute all explanations of a selection.
 
-    Sets that several of them score are scored once.
+    The numbers are those of the single functions, but each set is scored once only.
 
     Parameters
     ----------
@@ -64,10 +64,10 @@ def explain_selection(
     max_features : int, default=20
         See `redundancy` and `interactions`.
     max_rows : int, default=500
-        So many rows at most are drawn, in proportion to the classes or ranges of y.
+        Number of rows to sample, stratified by y.
     random_state : int, RandomState instance or None, default=0
     feature_names : sequence of str or None, default=None
-        Names of all features; None takes those that the selector knows, or x0, x1, ...
+        Names of all features; None takes those of the selector, or x0, x1, ...
 
     Returns
     -------
@@ -84,11 +84,13 @@ def explain_selection(
     >>> explained.score_by_size.knee, explained.contributions.names
     (2, ('x1', 'x4'))
     """
-    study = Study(selector, X, y, max_rows=max_rows, random_state=random_state, feature_names=feature_names)
+    scorer = SubsetScorer(
+        selector, X, y, max_rows=max_rows, random_state=random_state, feature_names=feature_names
+    )
     return Explanation(
         path=path_table(selector),
-        score_by_size=score_sizes(study, max_size),
-        contributions=score_members(study),
-        redundancy=score_rejected(study, n_rejected, max_features),
-        interactions=score_pairs(study, max_features),
+        score_by_size=score_sizes(scorer, max_size),
+        contributions=score_members(scorer),
+        redundancy=score_rejected(scorer, n_rejected, max_features),
+        interactions=score_pairs(scorer, max_features),
     )

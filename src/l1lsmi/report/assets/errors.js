@@ -1,9 +1,9 @@
-// Errors on rows that were not used for choosing: a dot for each split, a larger one for their mean.
+// Errors on held-out rows: a small dot for each split, a large one for their mean.
 
 const drawErrors = (figure, rows, metric, guess) => {
   const roomy = figure.clientWidth >= 560;
   const row = 38;
-  const { picture, width, height } = canvas(figure, rows.length * row + 62, "Errors on rows not seen");
+  const { picture, width, height } = canvas(figure, rows.length * row + 62, "Errors on held-out rows");
   const frame = { left: roomy ? 190 : 112, right: width - 16, top: 24, bottom: height - 38 };
   const factor = metric.percent ? 100 : 1;
   const all = rows.flatMap((entry) => [...entry.errors, entry.error]).concat(guess === null ? [] : [guess]);
@@ -23,10 +23,10 @@ const drawErrors = (figure, rows, metric, guess) => {
     const at = x(guess);
     picture.append(
       svg("line", { class: "rule", x1: at, x2: at, y1: frame.top - 6, y2: frame.bottom }),
-      words(at, frame.top - 11, "a guess", { class: "other", "text-anchor": at > width - 40 ? "end" : "middle" }),
+      words(at, frame.top - 11, "constant prediction", { class: "other", "text-anchor": at > width - 64 ? "end" : "middle" }),
     );
   }
-  const told = (error) => (metric.percent ? percent(error) : sig(error));
+  const format = (error) => (metric.percent ? percent(error) : sig(error));
   const marks = rows.map((entry, i) => {
     const y = frame.top + row * (i + 0.5);
     picture.append(words(frame.left - 12, y + 4, short(entry.name, roomy ? 22 : 13), { "text-anchor": "end", class: "strong" }));
@@ -35,7 +35,7 @@ const drawErrors = (figure, rows, metric, guess) => {
     for (const error of entry.errors) picture.append(svg("circle", { class: "split", cx: x(error), cy: y, r: 3.5 }));
     const node = svg("circle", { class: "mean", cx: x(entry.error), cy: y, r: 7 });
     picture.append(node);
-    return { node, x: x(entry.error), y, lines: [entry.name, `mean ${told(entry.error)}`, `splits ${entry.errors.map(told).join(", ")}`] };
+    return { node, x: x(entry.error), y, lines: [entry.name, `mean ${format(entry.error)}`, `splits ${entry.errors.map(format).join(", ")}`] };
   });
   explore(picture, marks, { reach: 400 });
 };

@@ -1,4 +1,4 @@
-"""Numbers on their way to the page: rounded for JSON, and as words with three significant digits."""
+"""Numbers of a report: rounded for JSON, and formatted with three significant digits."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ from typing import Any
 
 import numpy as np
 
-#: Digits that numbers of the report keep: more than a picture can show, few enough to stay small.
+#: Significant digits of numbers in the JSON data: more than a plot can show.
 DIGITS = 6
-#: Narrow, and never at the end of a line.
 NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
 MINUS = "\N{MINUS SIGN}"
 
 
 def number(value: Any, digits: int = DIGITS) -> float | None:
-    """A number that JSON can hold; None for what is missing or not finite.
+    """A number rounded for JSON; None for missing and non-finite values.
 
     Examples
     --------
-    >>> from l1lsmi.report.numbers import number
+    >>> from l1lsmi.report._numbers import number
     >>> number(1 / 3), number(float("nan")), number(None)
     (0.333333, None, None)
     """
@@ -30,18 +29,18 @@ def number(value: Any, digits: int = DIGITS) -> float | None:
 
 
 def numbers(values: Any, digits: int = DIGITS) -> list[Any]:
-    """Numbers of an array of any shape, as nested lists that JSON can hold."""
+    """An array of any shape as nested lists of rounded numbers."""
     if np.ndim(values) > 1:
         return [numbers(row, digits) for row in values]
     return [number(value, digits) for value in np.asarray(values).tolist()]
 
 
 def sig(value: float | None) -> str:
-    r"""Three significant digits as words; `base.js` says the same.
+    r"""A number formatted with three significant digits, as by `sig` of `base.js`.
 
     Examples
     --------
-    >>> from l1lsmi.report.numbers import sig
+    >>> from l1lsmi.report._numbers import sig
     >>> sig(0.5), sig(12.34), sig(999.9), sig(12345), sig(2.5e7), sig(None)
     ('0.500', '12.3', '1,000', '12,300', '2.50e7', 'n/a')
     >>> sig(-2.5) == "\N{MINUS SIGN}2.50"
@@ -60,17 +59,12 @@ def sig(value: float | None) -> str:
 
 
 def percent(value: float | None) -> str:
-    """A share in percent.
+    """A share formatted in percent.
 
     Examples
     --------
-    >>> from l1lsmi.report.numbers import percent
+    >>> from l1lsmi.report._numbers import percent
     >>> percent(0.0413), percent(0)
     ('4.13\u202f%', '0\u202f%')
     """
     return "n/a" if value is None else f"{sig(100 * value)}{NARROW_SPACE}%"
-
-
-def thousands(value: int) -> str:
-    """A count, its digits in groups of three."""
-    return f"{value:,}"
