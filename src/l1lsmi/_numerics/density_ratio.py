@@ -145,7 +145,8 @@ class DensityRatioDraw:
 
     def median_distance(self, weights: HostArray, columns: HostArray) -> float:
         """Median weighted distance between pairs of centres."""
-        return self.rows.centers.median_distances(self.asarray(weights[None] ** 2), columns[None])[0]
+        squares = self.asarray(weights[None] ** 2)
+        return float(self.rows.centers.median_distances(squares, columns[None])[0])
 
     def _fold_scores(
         self,

@@ -342,7 +342,8 @@ class Block:
             np.add.at(in_order, self.rows.ravel()[real], of_rows[real])
             of_rows = in_order
         centers_at = self._wide_centers(points, columns)
-        return in_float64(wide_pull_back(points, centers_at, of_rows, self._n_threads()))[None]
+        total = wide_pull_back(points, centers_at, of_rows, self._n_threads())
+        return np.asarray(in_float64(total)[None])
 
     def moved_exponents(
         self, columns: HostArray, others: HostArray, sign: float, scale: float

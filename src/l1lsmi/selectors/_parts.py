@@ -70,7 +70,7 @@ class PartsSelector(Selector):
 
 
 #: Strategies by the name of their algorithm.
-_ALGORITHMS = {"path": L1Path, "paper": L1Paper}
+_ALGORITHMS: dict[str, type[Strategy]] = {"path": L1Path, "paper": L1Paper}
 #: Parameters that a selector hands on to its strategy; of the first two, None is the strategy's default.
 _HANDED = ("n_restarts", "max_iter", "time_limit", "explore_rows", "n_jobs", "verbose")
 

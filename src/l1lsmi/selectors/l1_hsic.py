@@ -50,7 +50,7 @@ class L1HSIC(L1Selector):
         None works where X is.
     precision : {"float64", "float32"}, default="float64"
         What distances and kernels are worked out in. "float32" takes about half the memory beside X, and less
-        time. Resources and scales of the columns, sums over rows and weights are in float64 either way.
+        time. Means and scales of the columns, sums over rows and weights are in float64 either way.
     random_state : int, RandomState instance or None, default=None
         Draws the starts.
     n_jobs : int or None, default=None

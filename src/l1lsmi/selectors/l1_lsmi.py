@@ -53,7 +53,7 @@ class L1LSMI(L1Selector):
         None works where X is.
     precision : {"float64", "float32"}, default="float64"
         What distances and kernels are worked out in. "float32" takes about half the memory beside X, and less
-        time where they are most of the work: with many columns or many rows. Resources and scales of the
+        time where they are most of the work: with many columns or many rows. Means and scales of the
         columns, sums over rows, fits and weights are in float64 either way.
     random_state : int, RandomState instance or None, default=None
         Draws centres, folds and starts. The same number gives the same answer whatever ``n_jobs``

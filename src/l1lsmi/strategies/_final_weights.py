@@ -130,7 +130,7 @@ def _short_ascent(draw: Draws, columns: HostArray, model: Model, budget: Budget)
 
     start: Any = draw.asarray(np.ones((1, columns.size)))
     ascent = ascend(start, evaluate, relative_step(0.1), project, max_iter=5, out_of_time=budget.spent)
-    return to_numpy(ascent.weights)[0]
+    return np.asarray(to_numpy(ascent.weights)[0])
 
 
 def _count_useful(scores: ScoreCache, best: FeatureSet, weights: HostArray, budget: Budget) -> int:

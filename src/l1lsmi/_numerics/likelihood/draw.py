@@ -209,7 +209,7 @@ class LikelihoodDraw(DensityRatioDraw):
             change = xp.reshape(change, (1, -1, self.centers[0].size))
             return self.rows.blocks[i].pull_back(change, columns[None])
 
-        return to_numpy(add_up(map(term, range(len(kernels)))))[0]
+        return np.asarray(to_numpy(add_up(map(term, range(len(kernels)))))[0])
 
 
 def _row_weights(block: Block) -> Array | None:

@@ -91,7 +91,7 @@ class LeastSquaresDraw(DensityRatioDraw):
 
     def _held_out(self, sums: FoldSums, regularizations: Sequence[float]) -> HostArray:
         """Cross-validation scores of the first draw, (folds, regularizations)."""
-        return to_numpy(held_out_scores(sums, self.target, regularizations))[0]
+        return np.asarray(to_numpy(held_out_scores(sums, self.target, regularizations))[0])
 
     def _fold_scores(
         self,

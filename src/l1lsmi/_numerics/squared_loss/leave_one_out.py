@@ -177,8 +177,10 @@ class LeaveOneOutLoss:
         of_centers = self._centers.exponents(squares, columns)
         whites = [center_whitening(some.of(of_centers)) for some in kernels]
         sums = self.rows.sum(_sums_at, squares, columns, kernels, whites, columns=columns)
+        grams, joints = sums[::2], sums[1::2]
         fits = [
-            fit_all(white, *sums[2 * i : 2 * i + 2], LOO_REGULARIZATIONS) for i, white in enumerate(whites)
+            fit_all(white, gram, joint, LOO_REGULARIZATIONS)
+            for white, gram, joint in zip(whites, grams, joints, strict=True)
         ]
         losses = self.rows.sum(_losses_at, squares, columns, kernels, fits, columns=columns)
         found = np.concatenate([to_numpy(some) for some in losses]) / self.weight
