@@ -17,7 +17,7 @@ from l1lsmi import L1HSIC, L1LSMI, FeatureSelector, datasets
 from l1lsmi.baselines import MRMR, QPFS, SPEC, LaplacianScore, LassoK, ReliefF
 from l1lsmi.datasets.toys import TRUE_FEATURES
 from l1lsmi.measures import HSIC, MutualInformation, Pearson, SquaredMutualInformation
-from l1lsmi.strategies import Backward, Forward, L1Weighting, Ranking
+from l1lsmi.strategies import Backward, Forward, L1Path, Ranking
 from machine import describe
 
 PROBLEMS = ("and_or", "quad", "xor")
@@ -57,7 +57,7 @@ def method(name: str, k: int, seed: int) -> object:
         "F-LSMI, est.": lambda: FeatureSelector(paper_smi, Forward(), k),
         "B-LSMI, est.": lambda: FeatureSelector(paper_smi, Backward(), k),
         "HSIC ranking": lambda: FeatureSelector(HSIC(), Ranking(), k),
-        "l1-MI": lambda: FeatureSelector(mi, L1Weighting(), k),
+        "l1-MI": lambda: FeatureSelector(mi, L1Path(), k),
         "SPEC": lambda: SPEC(k),
         "Laplacian": lambda: LaplacianScore(k),
     }[name]()

@@ -2,14 +2,14 @@
 Several methods on the same data
 ================================
 
-Which method is best for your data is a question to your data. Select on some rows, train on the same rows,
-and look at the error on rows that neither has seen.
+The best method depends on the data. Select features and fit a model on some of the rows, and compare the
+errors on held-out rows.
 """
 
 # %%
 # The data and the methods
 # ------------------------
-# Every selector has the same manners, so that a comparison is a loop.
+# All selectors have the same interface, so that a comparison is a loop.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
@@ -52,7 +52,7 @@ for name in order:
     print(f"{name:<16} {np.mean(errors[name]):.3f} +- {np.std(errors[name]):.3f}")
 
 # %%
-# One dot is one split. Methods whose dots overlap are not told apart by five splits.
+# Each dot is one split. Five splits do not show a difference between methods whose dots overlap.
 figure, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
 for place, name in enumerate(reversed(order)):
     ax.plot(errors[name], [place] * 5, "o", color="tab:blue", alpha=0.5)
@@ -61,9 +61,9 @@ ax.set(xlabel="error on held-out rows", yticks=range(len(order)), yticklabels=or
 _ = ax.set_title("breast cancer, 3 of 30 features")
 
 # %%
-# Told apart, or not
-# ------------------
-# ``compare_methods`` does a paired test: the best mean, and all that are not significantly worse.
+# Significance
+# ------------
+# ``compare_methods`` finds the method with the best mean, and tests which others are significantly worse.
 from l1lsmi.evaluation import compare_methods
 
 selected_ones = [name for name in order if name in methods]

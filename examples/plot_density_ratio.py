@@ -2,15 +2,15 @@ r"""
 What a density ratio shows
 ==========================
 
-How much does a column say about a target? Compare the rows as they are with rows whose targets were shuffled.
-Where the two differ, the column says something.
+How strongly does a target depend on a column? Compare the rows with rows whose targets were shuffled. Where
+the two distributions differ, there is dependence.
 """
 
 # %%
-# Rows as they are, and shuffled
-# ------------------------------
-# The target is a bend of the column. Its correlation with the column is next to nothing, and yet the column
-# says a lot.
+# Original and shuffled rows
+# --------------------------
+# The target is a quadratic function of the column, with noise. Their correlation is near 0, but the
+# dependence is strong.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -25,9 +25,9 @@ print(f"correlation {np.corrcoef(x, y)[0, 1]:.2f}")
 #
 # .. math:: r(x, y) = \frac{p(x, y)}{p(x)\,p(y)}
 #
-# says how much more often a pair occurs than it would by chance. It is 1 everywhere exactly when column and
-# target are independent. `SquaredMutualInformation` fits it directly, without the densities: as a sum of
-# kernels around some of the rows, by least squares.
+# is above 1 where a pair of values is more frequent than under independence. It is 1 everywhere exactly when
+# column and target are independent. `SquaredMutualInformation` fits it directly, without the densities: as a
+# sum of kernels around some of the rows, by least squares.
 from l1lsmi.measures import SquaredMutualInformation
 
 estimate = SquaredMutualInformation(random_state=0).estimate(x[:, None], y)
@@ -41,17 +41,16 @@ axes[1].scatter(x, rng.permutation(y), s=6, color="tab:gray")
 axes[1].set(title="targets shuffled: p(x) p(y)", xlabel="column x")
 picture = axes[2].pcolormesh(grid_x, grid_y, ratio, cmap="RdBu_r", vmin=-1, vmax=3, rasterized=True)
 axes[2].set(title="density ratio, fitted", xlabel="column x")
-_ = figure.colorbar(picture, ax=axes[2], label="r(x, y), 1 is chance")
+_ = figure.colorbar(picture, ax=axes[2], label="r(x, y), 1 is independence")
 
 # %%
-# One number of it
-# ----------------
-# Squared-loss mutual information is the mean squared distance of the ratio from 1, halved:
+# Squared-loss mutual information
+# -------------------------------
+# Squared-loss mutual information is half of the mean squared deviation of the ratio from 1:
 #
 # .. math:: I_s = \frac12 \iint (r(x, y) - 1)^2\, p(x)\, p(y)\, dx\, dy .
 #
-# It is 0 for independent ones, and it does not care whether the dependence is a line, a bend or an
-# interaction.
+# It is 0 for independence. It measures linear and non-linear effects and interactions alike.
 noise = SquaredMutualInformation(random_state=0).estimate(rng.normal(size=(500, 1)), y)
 print(f"column x         {estimate.value:.2f}")
 print(f"a column of noise {noise.value:.2f}")

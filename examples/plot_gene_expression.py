@@ -2,16 +2,16 @@
 Many columns and few rows
 =========================
 
-A table as in a study of gene expression: 100 samples and 5,000 genes. The data is **made up in this script**,
-so that the right answer is known. Genes are co-expressed, and the disease is on when gene A is on, *or* when
-genes B and C are on together.
+A table as in a study of gene expression: 100 samples and 5,000 genes. The data are **synthetic**, so that the
+correct result is known. Genes are co-expressed, and a sample has the disease when gene A is active, *or* when
+genes B and C are both active.
 """
 
 # %%
-# The made-up matrix
+# The synthetic data
 # ------------------
-# Half of the genes follow one of 40 programs. Three genes are switches with noise, and gene A has 20
-# co-expressed genes that look much like it.
+# Half of the genes depend on one of 40 common factors. Three genes are active or not, with noise, and gene A
+# has 20 co-expressed genes that correlate with it.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -39,7 +39,7 @@ print(f"{table.shape[0]} samples, {table.shape[1]} genes, {disease.mean():.0%} w
 # %%
 # Three genes of 5,000
 # --------------------
-# Rankings take A and genes that look like A. B and C matter only together, and each is weak alone.
+# Rankings select A and genes that correlate with A. B and C matter together, and each is weak alone.
 from l1lsmi import L1LSMI, FeatureSelector
 from l1lsmi.baselines import MRMR, ReliefF
 from l1lsmi.measures import Pearson
@@ -55,17 +55,17 @@ for name, method in methods.items():
     print(f"{name:<16}", *method.fit(table, disease).get_feature_names_out())
 
 # %%
-# Looking at the interaction
-# --------------------------
-# Among samples where A is off, the disease follows B and C together.
+# The interaction
+# ---------------
+# Among samples with inactive A, the disease depends on B and C together.
 off = table["A"] < 0
 figure, ax = plt.subplots(figsize=(5.5, 4.2), layout="constrained")
 for state, colour, word in ((True, "tab:red", "disease"), (False, "tab:blue", "healthy")):
     rows = off & (disease == state)
     ax.scatter(table.loc[rows, "B"], table.loc[rows, "C"], color=colour, label=word)
-ax.set(xlabel="expression of B", ylabel="expression of C", title="samples in which A is off")
+ax.set(xlabel="expression of B", ylabel="expression of C", title="samples with inactive A")
 _ = ax.legend(frameon=False)
 
 # %%
-# With 100 samples, a *pure* interaction of two genes among 5,000, in which neither has any effect alone, is
-# hidden by chance: :ref:`sphx_glr_auto_examples_plot_xor.py` shows where that begins.
+# With 100 samples, a *pure* interaction of two genes among 5,000, in which neither has an effect alone,
+# cannot be told from chance: :ref:`sphx_glr_auto_examples_plot_xor.py` shows where this begins.

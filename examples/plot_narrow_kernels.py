@@ -2,14 +2,14 @@
 Why narrow kernels show interactions
 ====================================
 
-The search begins with all columns and a narrow kernel. Here is why: a wide kernel sees columns one by one, a
-narrow one sees what they do together.
+The search begins with all columns and a narrow kernel. The reason: a wide kernel is approximately a sum over
+columns, and only a narrow kernel detects interactions.
 """
 
 # %%
-# Neighbours, near and far
-# ------------------------
-# The class is whether two columns have the same sign. Take one row and look at the others around it.
+# Near and far neighbours
+# -----------------------
+# The class is whether two columns have the same sign. Compare a row with its neighbours.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -28,27 +28,27 @@ for width, style in ((0.7, "-"), (2.5, "--")):
 _ = ax.set(xlabel="column 0", ylabel="column 1", xlim=(-3, 3.6), ylim=(-3, 3.6), aspect="equal")
 
 # %%
-# Near neighbours share the class. Far ones do not: across all of the table the classes balance, and the
-# interaction is averaged away.
+# Near neighbours have the same class. Far neighbours do not: over the whole table the classes are balanced,
+# and the interaction averages out.
 #
-# In a formula
-# ------------
-# A Gaussian kernel of several columns is a product, one factor for each column, of its distance :math:`d_j`
-# between two rows. When the width :math:`\sigma` is large, the product is nearly a sum:
+# The kernel
+# ----------
+# A Gaussian kernel of several columns is a product over columns, with the distance :math:`d_j` of two rows in
+# column :math:`j`. When the width :math:`\sigma` is large, the product is approximately a sum:
 #
 # .. math:: \exp\left(-\sum_j \frac{d_j^2}{2\sigma^2}\right) \approx 1 - \sum_j \frac{d_j^2}{2\sigma^2} .
 #
-# A sum has no terms in which two columns meet. An interaction lives in exactly those terms.
+# The sum has no products of two columns, which are needed to represent an interaction.
 #
-# What the search sees
-# --------------------
-# Every column has a weight, and the slope of the score in a weight says whether the column should have more
-# of it. Here are slopes for HSIC, the simplest of the kernel measures, with twelve columns of which two
-# matter. How far do the two stand out from the noise, in standard deviations of the slopes of the noise?
+# The gradient
+# ------------
+# Every column has a weight, and the gradient of the score shows whether the weight should increase. Here are
+# the gradients of HSIC, the simplest of the kernel measures, for twelve columns of which two matter. How far
+# do the two stand out from the noise, in standard deviations of the gradients of noise columns?
 
 
 def lead(seed, widths):
-    """How far the slopes of the two columns that matter stand out, for every width."""
+    """How far the gradients of the two relevant columns stand out, for every width."""
     Z = np.random.default_rng(seed).normal(size=(300, 12))
     y = Z[:, 0] * Z[:, 1] > 0
     squared = (Z[:, None, :] - Z[None, :, :]) ** 2
@@ -57,8 +57,8 @@ def lead(seed, widths):
     leads = []
     for width in widths:
         kernel = np.exp(-0.5 * squared.sum(axis=2) / width**2)
-        slopes = -np.einsum("ab,abj->j", kernel * target, squared)
-        leads.append((slopes[:2].mean() - slopes[2:].mean()) / slopes[2:].std())
+        gradients = -np.einsum("ab,abj->j", kernel * target, squared)
+        leads.append((gradients[:2].mean() - gradients[2:].mean()) / gradients[2:].std())
     return leads
 
 
@@ -75,5 +75,5 @@ ax.set_xticks([0.5, 1, 2, 5, 10, 20], ["0.5", "1", "2", "5", "10", "20"])
 _ = ax.legend(frameon=False)
 
 # %%
-# On the right, wide kernels: the lead is gone. On the far left, kernels so narrow that no row has neighbours.
-# Between them the two columns stand out by many standard deviations, although neither says anything alone.
+# With wide kernels, on the right, there is no lead. On the far left, kernels are so narrow that no row has
+# neighbours. Between them the two columns stand out by many standard deviations.

@@ -2,13 +2,13 @@
 In a pipeline, with a grid search for k
 =======================================
 
-A selector is a step of a scikit-learn pipeline. How many features to take is then a parameter like any other,
-and cross-validation can choose it.
+A selector is a step of a scikit-learn pipeline. The number of features is then a parameter that
+cross-validation can choose.
 """
 
 # %%
-# Features with names
-# -------------------
+# The data
+# --------
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_wine
 from sklearn.model_selection import GridSearchCV, train_test_split
@@ -20,13 +20,13 @@ from l1lsmi import L1LSMI
 
 X, y = load_wine(return_X_y=True, as_frame=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_state=0, stratify=y)
-print(f"{X_train.shape[0]} rows to learn from, {X_test.shape[0]} to test on, {X.shape[1]} features")
+print(f"{X_train.shape[0]} training rows, {X_test.shape[0]} test rows, {X.shape[1]} features")
 
 # %%
 # The search for k
 # ----------------
-# The selector sits *inside* the pipeline, so that every fold selects anew from its own training rows.
-# Selecting once on all rows, before the folds are made, would let the test rows have a say.
+# The selector is *inside* the pipeline, so that it is fitted to the training rows of every fold. A selection
+# on all rows, before the folds are made, would use the test rows and bias the score.
 pipeline = make_pipeline(L1LSMI(random_state=0), StandardScaler(), SVC())
 search = GridSearchCV(pipeline, {"l1lsmi__n_features_to_select": [1, 2, 4, 6]}, cv=3)
 search.fit(X_train, y_train)
@@ -40,10 +40,10 @@ ax.errorbar(
     marker="o",
     capsize=3,
 )
-ax.set(xlabel="number of features", ylabel="accuracy on the left-out fold", xticks=sizes)
+ax.set(xlabel="number of features", ylabel="accuracy on held-out folds", xticks=sizes)
 ax.set_title("how many features are enough?")
 print(f"k = {search.best_params_['l1lsmi__n_features_to_select']} is best")
-print(f"accuracy on rows that nothing has seen: {search.score(X_test, y_test):.2f}")
+print(f"accuracy on the test rows: {search.score(X_test, y_test):.2f}")
 
 # %%
 # Data frames in, data frames out
@@ -54,7 +54,7 @@ selected = selector.fit(X_train, y_train).transform(X_test)
 selected.head(3)
 
 # %%
-# ``ranking_`` puts the other features in order: those that held out longest come first.
+# ``ranking_`` is 1 for selected features and orders the others by the time they stayed on the search path.
 import pandas as pd
 
 pd.Series(selector.ranking_, index=selector.feature_names_in_, name="rank").sort_values().head(8)

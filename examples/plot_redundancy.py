@@ -1,16 +1,17 @@
 """
-Copies of the same thing
-========================
+Redundant columns
+=================
 
-Many tables say the same thing in several columns. A ranking takes all the copies, because each of them scores
-well alone. `L1LSMI` asks what a column *adds*.
+Many tables have several columns with the same information. A ranking selects all of them, because each has a
+high score alone. `L1LSMI` scores sets, in which a copy *adds* nothing.
 """
 
 # %%
 # A table with copies
 # -------------------
-# Three columns make the target: the first has a strong effect, the second a bend, the third a weak effect. Of
-# the first two there are six noisy copies each. Fifteen further columns are noise.
+# The target depends on three columns: the first has a strong linear effect, the second a quadratic effect,
+# the third a weak linear effect. There are six noisy copies of each of the first two, and fifteen columns of
+# noise.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -23,9 +24,9 @@ X = np.hstack([true, copies, rng.normal(size=(n, 15))])
 kinds = ["true"] * 3 + ["copy of column 0"] * 6 + ["copy of column 1"] * 6 + ["noise"] * 15
 
 # %%
-# What each column says alone
-# ---------------------------
-# The copies of column 0 stand far above column 2, which matters and has no copies.
+# Each column alone
+# -----------------
+# The copies of column 0 score far higher than column 2, which matters and has no copies.
 from l1lsmi.measures import HSIC
 
 alone = HSIC().score_each(X, y)
@@ -43,7 +44,7 @@ ax.set(xlabel="column", ylabel="HSIC with the target", title="each column alone"
 _ = ax.legend(frameon=False)
 
 # %%
-# What is selected
+# Selected columns
 # ----------------
 from l1lsmi import L1LSMI, FeatureSelector
 from l1lsmi.baselines import MRMR
@@ -59,10 +60,9 @@ for name, method in methods.items():
     print(f"{name:<14}" + ", ".join(f"{column} ({kinds[column]})" for column in chosen))
 
 # %%
-# Why a copy is worth nothing
+# Why copies are not selected
 # ---------------------------
-# Squared-loss mutual information of *sets*: beside column 0, its copy adds next to nothing, and column 2
-# adds.
+# Squared-loss mutual information of *sets*: a copy adds almost nothing to column 0, but column 2 does.
 from l1lsmi.measures import SquaredMutualInformation
 
 measure = SquaredMutualInformation(random_state=0)

@@ -2,16 +2,16 @@
 The shrinking ball
 ==================
 
-`L1LSMI` chooses columns by giving each a weight and by letting the sum of the weights shrink. One by one the
-weights reach zero, until k are left.
+`L1LSMI` gives each column a weight and decreases the bound on the sum of the weights. The weights become zero
+one after the other, until k are left.
 """
 
 # %%
 # Why weights become zero
 # -----------------------
-# A sketch with two weights and a made-up score, highest at the star. The weights have to stay in the ball
-# :math:`w_0 + w_1 \le r`, which has corners. When the ball is small, the highest point in it is a corner, and
-# at a corner one of the weights is exactly zero.
+# An illustration with two weights and a score with its maximum at the star. The weights are constrained to
+# the ball :math:`w_0 + w_1 \le r`, which has corners. When the ball is small, the maximum in it is at a
+# corner, where one of the weights is exactly zero.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -29,11 +29,10 @@ ax.set(xlabel="weight of column 0", ylabel="weight of column 1", aspect="equal")
 _ = ax.legend(loc="upper left", framealpha=1)
 
 # %%
-# A real path
-# -----------
+# A search path
+# -------------
 # The target is (column 0 and column 1) or (column 2 and column 3). Columns 7 to 9 are noisy copies of the
-# target: each of those says *more* alone than any of the true columns. The others, 43 of them, are coin
-# tosses.
+# target: each has *more* information alone than any true column. The other 43 columns are random bits.
 from l1lsmi import L1LSMI
 from l1lsmi.datasets import make_and_or
 
@@ -46,29 +45,29 @@ print(selector.stop_reason_)
 # sphinx_gallery_thumbnail_number = 2
 
 # %%
-# ``path_`` has every radius that was visited, with the weights there. From left to right the radius shrinks.
-# Weights are shown as shares of the radius.
+# ``path_`` has every radius with its weights. The radius decreases from left to right, and weights are
+# plotted as shares of the radius.
 chosen = set(np.flatnonzero(selector.support_))
 restart = next(point.restart for point in selector.path_ if set(point.support) == chosen)
-stations = [point for point in selector.path_ if point.restart == restart]
-shares = np.zeros((len(stations), X.shape[1]))
-for row, point in zip(shares, stations, strict=True):
+points = [point for point in selector.path_ if point.restart == restart]
+shares = np.zeros((len(points), X.shape[1]))
+for row, point in zip(shares, points, strict=True):
     row[point.support] = point.weights / point.radius
 
 figure, ax = plt.subplots(figsize=(7, 3.8), layout="constrained")
-coins = [*range(4, 7), *range(10, 50)]
+random_bits = [*range(4, 7), *range(10, 50)]
 for name, columns, colour in (
-    ("coin", coins, "silver"),
+    ("random", random_bits, "silver"),
     ("copy", [7, 8, 9], "tab:orange"),
     ("true", range(4), "tab:green"),
 ):
     lines = ax.plot(shares[:, columns], color=colour, marker="o", markersize=4)
     lines[0].set_label(name)
-ax.set_xticks(range(len(stations)), [f"{point.radius:.2f}\n{point.size}" for point in stations])
+ax.set_xticks(range(len(points)), [f"{point.radius:.2f}\n{point.size}" for point in points])
 ax.set(xlabel="radius, and columns left", ylabel="share of the radius")
 _ = ax.legend(loc="upper left", framealpha=1)
 
 # %%
-# Coins and copies leave. In the end the four true columns share the ball.
-for point in stations:
+# The weights of random columns and copies become zero. In the end only the four true columns have weights.
+for point in points:
     print(f"radius {point.radius:.3f}: {point.size:>2} columns, score {-point.cv_score:.3f}")

@@ -2,8 +2,8 @@
 Columns that matter only together
 =================================
 
-Two columns decide the class, and neither says anything alone. Methods that look at one column at a time
-cannot see them. `L1LSMI` can, because it begins with all columns at once.
+Two columns determine the class, and each alone is independent of it. Methods that score one column at a time
+cannot find them. `L1LSMI` can, because it begins with all columns.
 """
 
 # %%
@@ -27,11 +27,11 @@ axes[2].set(title="both together", xlabel="column 0", ylabel="column 1")
 _ = axes[2].legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
 
 # %%
-# Alone, the two classes have the same histogram. Together they do not overlap.
+# In each column alone, the two classes have the same distribution. In both together, they do not overlap.
 #
-# What the methods find
-# ---------------------
-# Every method is asked for two columns.
+# Selected columns
+# ----------------
+# Every method selects two columns.
 from sklearn.feature_selection import SelectKBest, mutual_info_classif
 
 from l1lsmi import L1LSMI, FeatureSelector
@@ -51,20 +51,21 @@ for name, columns in found.items():
     print(f"{name:<28}{columns.tolist()}")
 
 # %%
-# Rankings draw lots: every column looks the same to them. A measure of *sets* sees the difference.
+# Rankings select at random, because all columns have similar scores. A measure of *sets* shows the
+# difference.
 from l1lsmi.measures import SquaredMutualInformation
 
 measure = SquaredMutualInformation(random_state=0)
 print(f"column 0 alone  {measure.score(X[:, [0]], y):6.3f}")
 print(f"column 1 alone  {measure.score(X[:, [1]], y):6.3f}")
-print(f"both together   {measure.score(X[:, [0, 1]], y):6.3f}   (two classes cannot give more than 0.5)")
+print(f"both together   {measure.score(X[:, [0, 1]], y):6.3f}   (the maximum for two classes is 0.5)")
 
 # %%
-# How far this goes
-# -----------------
-# Noise hides an interaction when there is enough of it. With 200 rows, the pair is found among 30 columns,
-# and it is not found among 1000. An interaction with some effect of each column alone is much easier: see
-# :ref:`sphx_glr_auto_examples_plot_gene_expression.py`.
+# Limits
+# ------
+# With too many columns of noise, an interaction cannot be found. With 200 rows, the pair is found among 30
+# columns, but not among 1000. An interaction is much easier to find where each column also has some effect
+# alone: see :ref:`sphx_glr_auto_examples_plot_gene_expression.py`.
 for n_columns in (10, 30, 1000):
     X = np.random.default_rng(0).normal(size=(200, n_columns))
     selector = L1LSMI(2, random_state=0).fit(X, X[:, 0] * X[:, 1] > 0)

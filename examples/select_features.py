@@ -1,4 +1,4 @@
-"""Select features of a data set that ships with scikit-learn, and see what they are worth.
+"""Select features of a data set of scikit-learn, and evaluate them on held-out rows.
 
 Run it as ``make select``, or ``make select DATA=digits K=10``.
 """
@@ -31,7 +31,7 @@ SPLITS = 5
 
 
 def held_out_scores(model, k: int, X, y) -> dict[str, np.ndarray]:
-    """Score a model on rows that neither selection nor fit has seen, for three choices of features."""
+    """Scores of a model on held-out rows, for three sets of features."""
     relevance = f_classif if is_classifier(model) else f_regression
     # scikit-learn warns of constant pixels and divides by their variance.
     warnings.filterwarnings("ignore", module="sklearn.feature_selection")
@@ -53,7 +53,7 @@ def held_out_scores(model, k: int, X, y) -> dict[str, np.ndarray]:
 
 
 def main() -> None:
-    """Select on all rows and print it, then compare on held-out rows."""
+    """Select features on all rows, then compare on held-out rows."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", choices=LOADERS, default="diabetes")
     parser.add_argument("-k", type=int, default=5, help="number of features (default: 5)")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from l1lsmi._arrays import to_numpy
-from l1lsmi._numerics.squared_loss.least_squares_ratio import LeastSquaresDraw
+from l1lsmi._numerics.squared_loss.draw import LeastSquaresDraw
 from l1lsmi._rows.table import Table
 from l1lsmi._validation.target import check_target
 from l1lsmi.measures import SquaredMutualInformation
@@ -47,7 +47,7 @@ def problem_data(task: str, n: int = 203, m: int = 6, seed: int = 0):
 def make_draw(task: str, library=np, n_basis: int = 41, seed: int = 0, **data) -> LeastSquaresDraw:
     X, y = problem_data(task, **data)
     measure = SquaredMutualInformation(n_basis=n_basis)
-    return measure.bind(Table.of(to_library(X, library)), check_target(y, task), seed).draw(0)
+    return measure.bind(Table.of(to_library(X, library)), check_target(y, task), seed).draws([(0,)])
 
 
 def library_of(x) -> str:

@@ -4,7 +4,7 @@ from sklearn.base import clone
 
 from l1lsmi import L1HSIC, L1LSMI, FeatureSelector, baselines
 from l1lsmi.measures import HSIC, MutualInformation, Pearson, SquaredMutualInformation
-from l1lsmi.strategies import Backward, Exhaustive, Forward, L1Weighting, Ranking
+from l1lsmi.strategies import Backward, Exhaustive, Forward, L1Paper, L1Path, Ranking
 
 MEASURES = {
     "Pearson": Pearson(),
@@ -17,7 +17,8 @@ STRATEGIES = {
     "Forward": Forward(),
     "Backward": Backward(),
     "Exhaustive": Exhaustive(),
-    "L1Weighting": L1Weighting(),
+    "L1Path": L1Path(),
+    "L1Paper": L1Paper(n_restarts=2, max_iter=10),
 }
 SELECTORS = {
     "L1LSMI": L1LSMI(random_state=0),

@@ -113,7 +113,8 @@ def test_public_names_are_documented_with_examples():
     for thing in (
         l1lsmi.L1LSMI,
         measures.SquaredMutualInformation,
-        strategies.L1Weighting,
+        strategies.L1Path,
+        strategies.L1Paper,
         datasets.make_xor,
         datasets.load,
         datasets.names,

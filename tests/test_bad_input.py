@@ -11,7 +11,7 @@ from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, PredefinedSp
 
 from l1lsmi import L1LSMI, FeatureSelector
 from l1lsmi.measures import HSIC, MutualInformation, Pearson, SquaredMutualInformation
-from l1lsmi.strategies import Exhaustive, Forward, L1Weighting, Ranking
+from l1lsmi.strategies import Exhaustive, Forward, L1Paper, L1Path, Ranking
 from tests.matrix import MEASURES, SELECTORS
 
 rng = np.random.default_rng(0)
@@ -182,19 +182,21 @@ def test_bad_parameters(parameters, message):
 
 
 @pytest.mark.parametrize(
-    ("parameters", "message"),
+    ("strategy", "message"),
     [
-        ({"keep": 1.0}, "'keep' parameter .* Got 1.0 instead"),
-        ({"narrowness": ()}, r"'narrowness' parameter .* Got \(\) instead"),
-        ({"narrowness": (4, -1)}, "must be a sequence of positive numbers"),
-        ({"step_size": 0.0}, "'step_size' parameter .* Got 0.0 instead"),
-        ({"tolerance": -1.0}, "Got -1.0 instead"),
-        ({"max_doublings": 0}, "Got 0 instead"),
+        (L1Path(keep=1.0), "'keep' parameter .* Got 1.0 instead"),
+        (L1Path(narrowness=()), r"'narrowness' parameter .* Got \(\) instead"),
+        (L1Path(narrowness=(4, -1)), "must be a sequence of positive numbers"),
+        (L1Path(step_size=1.0), "'step_size' parameter .* Got 1.0 instead"),
+        (L1Path(n_restarts=None), "'n_restarts' parameter .* Got None instead"),
+        (L1Paper(step_size=0.0), "'step_size' parameter .* Got 0.0 instead"),
+        (L1Paper(tolerance=-1.0), "Got -1.0 instead"),
+        (L1Paper(max_doublings=0), "Got 0 instead"),
     ],
 )
-def test_bad_parameters_of_the_strategy(parameters, message):
+def test_bad_parameters_of_the_strategy(strategy, message):
     with pytest.raises(ValueError, match=message):
-        L1Weighting(**parameters).select(SquaredMutualInformation(), X, Y, 2)
+        strategy.select(SquaredMutualInformation(), X, Y, 2)
 
 
 def test_fewer_rows_than_folds_work_with_a_warning():
@@ -249,7 +251,7 @@ def test_a_failed_fit_leaves_no_trace():
 @pytest.mark.parametrize("k", [0, -1, 1.5, 2.0, "a", np.nan, 5, True])
 def test_bad_counts_for_the_strategy(k):
     with pytest.raises(ValueError, match=r"k=.* must be a whole number between 1 and the 4"):
-        L1Weighting().select(SquaredMutualInformation(), X, Y, k)
+        L1Path().select(SquaredMutualInformation(), X, Y, k)
 
 
 def test_numbers_in_an_object_array_are_numbers():

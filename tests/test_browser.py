@@ -1,4 +1,4 @@
-"""The report in a real browser: nothing is fetched, nothing runs that should not, all can be reached."""
+"""The report in a browser: no requests, no injected scripts, and keyboard access to all marks."""
 
 import base64
 import json
@@ -13,11 +13,11 @@ import pytest
 from l1lsmi import L1LSMI, FeatureSelector
 from l1lsmi.measures import HSIC
 from l1lsmi.report import write_report
-from l1lsmi.report.numbers import sig
+from l1lsmi.report._numbers import sig
 from l1lsmi.report.page import _asset
 from l1lsmi.strategies import Backward
 
-#: Set to 1 where a missing browser is a failure.
+#: Set to 1 to make a missing browser a failure.
 REQUIRED = "L1LSMI_REQUIRE_BROWSER"
 FLAGS = [
     "--headless=new",
@@ -71,20 +71,20 @@ def browser(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """Reports of four kinds: classes, a quantity, a greedy path, and names that mean harm."""
+    """Four reports: classification, regression, a greedy path, and hostile names."""
     folder = tmp_path_factory.mktemp("reports")
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 8))
     X[:, 3] = rng.integers(0, 3, 90)
     signal = X[:, 0] + X[:, 1] * X[:, 2] + X[:, 3]
     classes = np.where(signal > 1, "yes", "no")
-    calm = [f"feature {j}" for j in range(8)]
-    weighting, greedy = L1LSMI(4, random_state=0, n_restarts=1), FeatureSelector(HSIC(), Backward(), 4)
+    harmless = [f"feature {j}" for j in range(8)]
+    weighted, greedy = L1LSMI(4, random_state=0, n_restarts=1), FeatureSelector(HSIC(), Backward(), 4)
     kinds = {
-        "classes": (weighting, classes, {"feature_names": calm, "n_splits": 2}),
-        "quantity": (weighting, signal, {"feature_names": calm, "n_splits": 2}),
-        "greedy": (greedy, classes, {"feature_names": calm, "held_out": False}),
-        "hostile": (weighting, np.char.add("<b>", classes), {"feature_names": HOSTILE, "held_out": False}),
+        "classes": (weighted, classes, {"feature_names": harmless, "n_splits": 2}),
+        "regression": (weighted, signal, {"feature_names": harmless, "n_splits": 2}),
+        "greedy": (greedy, classes, {"feature_names": harmless, "held_out": False}),
+        "hostile": (weighted, np.char.add("<b>", classes), {"feature_names": HOSTILE, "held_out": False}),
     }
     written = {}
     for name, (selector, y, options) in kinds.items():
@@ -94,11 +94,11 @@ def pages(tmp_path_factory):
     return written
 
 
-KINDS = ["classes", "quantity", "greedy", "hostile"]
+KINDS = ["classes", "regression", "greedy", "hostile"]
 
 
 def opened(browser, path: Path, width=1280, dark=False):
-    """Open a file and give the browser back; its logs begin with this file."""
+    """Open a file with empty logs, and return the browser."""
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
@@ -120,8 +120,8 @@ def focused(browser):
     return browser.execute_script("return document.activeElement.getAttribute('aria-label')")
 
 
-def bring(browser, mark):
-    """Scroll to a mark, and wait until the page has seen it."""
+def scroll_to(browser, mark):
+    """Scroll to a mark, and wait for the next frame."""
     browser.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", mark)
     browser.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
 
@@ -134,17 +134,17 @@ def tip(browser):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_opens_without_a_word_and_asks_for_nothing(browser, pages, kind):
+def test_opens_without_messages_and_requests(browser, pages, kind):
     opened(browser, pages[kind])
     assert browser.get_log("browser") == []
     events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    asked = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
-    assert {url for url in asked if url != "data:,"} == {pages[kind].as_uri()}
+    requested = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
+    assert {url for url in requested if url != "data:,"} == {pages[kind].as_uri()}
     assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_picture_is_drawn(browser, pages, kind):
+def test_every_plot_is_drawn(browser, pages, kind):
     opened(browser, pages[kind])
     places = browser.execute_script(
         "return [...document.querySelectorAll('[data-picture], [data-plot]')].map((place) => "
@@ -166,9 +166,9 @@ def test_nothing_is_wider_than_the_window(browser, pages, kind, width):
     assert inside <= window
 
 
-def test_tables_that_scroll_keep_their_names_in_sight(browser, pages):
+def test_tables_that_scroll_keep_their_names_visible(browser, pages):
     opened(browser, pages["classes"], 360)
-    place = browser.find_element("css selector", "[aria-label='Features left out']")
+    place = browser.find_element("css selector", "[aria-label='Features that were not selected']")
     script = (
         "const [place, by] = arguments; place.scrollLeft = by;"
         "const cell = place.querySelector('tbody th').getBoundingClientRect();"
@@ -176,7 +176,7 @@ def test_tables_that_scroll_keep_their_names_in_sight(browser, pages):
     )
     (start, more), (moved, _) = (browser.execute_script(script, place, by) for by in (0, 60))
     assert more >= 60 and moved == start
-    # The shadow at the edge is part of the background that stays; the paper over it moves along.
+    # The shadow at the edge is fixed; the gradients that hide it scroll with the table.
     attachment = browser.execute_script("return getComputedStyle(arguments[0]).backgroundAttachment", place)
     assert attachment == "local, local, scroll, scroll"
     hidden = browser.execute_script(
@@ -187,19 +187,19 @@ def test_tables_that_scroll_keep_their_names_in_sight(browser, pages):
     assert hidden == 0
 
 
-def test_where_a_row_meets_its_own_column_it_says_so(browser, pages):
+def test_the_diagonal_of_a_heat_map_is_marked(browser, pages):
     opened(browser, pages["classes"])
     for picture in ("redundancy", "interactions"):
         labels = browser.execute_script(
             f"return [...document.querySelectorAll('[data-picture={picture}] .mark')]"
             ".map((mark) => mark.getAttribute('aria-label'))"
         )
-        assert sum("itself" in label for label in labels) == 4 and len(labels) == 16
+        assert sum("diagonal" in label for label in labels) == 4 and len(labels) == 16
         dashes = browser.find_elements("css selector", f"[data-picture={picture}] .own")
-        assert len(dashes) == 5  # and one that the legend explains
+        assert len(dashes) == 5  # and one in the legend
 
 
-def test_names_that_mean_harm_are_text(browser, pages):
+def test_hostile_names_are_text(browser, pages):
     opened(browser, pages["hostile"])
     browser.execute_script("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
     assert browser.execute_script("return window.hacked ?? null") is None
@@ -210,7 +210,7 @@ def test_names_that_mean_harm_are_text(browser, pages):
         assert name in text
 
 
-def test_the_policy_stops_what_would_get_in(browser, pages):
+def test_the_content_security_policy_blocks_scripts_and_images(browser, pages):
     opened(browser, pages["classes"])
     browser.execute_script(
         "const script = document.createElement('script'); script.textContent = 'window.hacked = 5';"
@@ -218,11 +218,11 @@ def test_the_policy_stops_what_would_get_in(browser, pages):
         "document.body.append(script, picture)"
     )
     assert browser.execute_script("return window.hacked ?? null") is None
-    said = " ".join(entry["message"] for entry in browser.get_log("browser"))
-    assert "script-src" in said and "img-src" in said
+    messages = " ".join(entry["message"] for entry in browser.get_log("browser"))
+    assert "script-src" in messages and "img-src" in messages
 
 
-def test_pictures_and_tables_write_numbers_the_same_way(browser, pages):
+def test_plots_and_tables_format_numbers_the_same_way(browser, pages):
     opened(browser, pages["classes"])
     js = re.search(r"const sig = .*?\n};\n", _asset("base.js"), re.DOTALL)[0]
     rng = np.random.default_rng(0)
@@ -231,17 +231,17 @@ def test_pictures_and_tables_write_numbers_the_same_way(browser, pages):
     assert browser.execute_script(f"{js} return arguments[0].map(sig)", values) == [sig(v) for v in values]
 
 
-def test_pointing_at_a_mark_says_what_it_is(browser, pages):
+def test_pointing_at_a_mark_shows_a_tooltip(browser, pages):
     from selenium.webdriver import ActionChains
 
     opened(browser, pages["classes"])
     assert tip(browser) is None
     for picture in ("sizes", "path", "interactions", "held_out"):
         mark = browser.find_elements("css selector", f"[data-picture={picture}] .mark")[-1]
-        bring(browser, mark)
+        scroll_to(browser, mark)
         ActionChains(browser).move_to_element(mark).perform()
-        said = tip(browser)
-        assert said and said.splitlines()[0] in mark.get_attribute("aria-label"), picture
+        text = tip(browser)
+        assert text and text.splitlines()[0] in mark.get_attribute("aria-label"), picture
         inside = browser.execute_script(
             "const r = document.getElementById('tip').getBoundingClientRect();"
             "return r.left >= 0 && r.top >= 0 && r.right <= innerWidth && r.bottom <= innerHeight"
@@ -260,7 +260,7 @@ def test_the_slider_shows_the_set_of_each_size(browser, pages):
         assert len(browser.execute_script(script)) == size
         assert browser.find_element("id", "size-output").text == str(size)
         assert slider.get_attribute("aria-valuetext").startswith(f"{size} feature")
-    # Features beyond the chosen ones are told apart.
+    # Features outside the selected set are marked.
     assert len(browser.find_elements("css selector", "#size-set li.extra")) == 4
 
 
@@ -275,7 +275,7 @@ def press_on_slider(browser, *keys):
 def test_a_point_of_the_curve_shows_its_set(browser, pages):
     opened(browser, pages["classes"])
     mark = browser.find_elements("css selector", "[data-picture=sizes] .mark")[1]
-    bring(browser, mark)
+    scroll_to(browser, mark)
     mark.click()
     assert browser.find_element("id", "size-output").text == "2"
 
@@ -284,7 +284,7 @@ def test_a_point_of_the_curve_shows_its_set(browser, pages):
 def test_marks_are_reached_by_keyboard(browser, pages, picture):
     opened(browser, pages["classes"])
     stops = browser.find_elements("css selector", f"[data-picture={picture}] [tabindex='0']")
-    assert len(stops) == 1  # one stop on the way through the page, however many marks
+    assert len(stops) == 1  # one tab stop, however many marks
     browser.execute_script("arguments[0].focus()", stops[0])
     first = focused(browser)
     assert tip(browser) is not None
@@ -299,18 +299,18 @@ def test_marks_are_reached_by_keyboard(browser, pages, picture):
     assert len(browser.find_elements("css selector", f"[data-picture={picture}] [tabindex='0']")) == 1
 
 
-def test_everything_that_can_be_focused_has_a_name(browser, pages):
+def test_every_focusable_element_has_a_label(browser, pages):
     opened(browser, pages["classes"])
-    nameless = browser.execute_script(
+    unlabelled = browser.execute_script(
         "return [...document.querySelectorAll('svg [tabindex], button, input, [role=region]')]"
         ".filter((node) => !(node.getAttribute('aria-label') || node.textContent.trim() "
         "|| (node.labels ?? []).length)).length"
     )
-    assert nameless == 0
+    assert unlabelled == 0
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_light_and_dark(browser, pages, dark):
+def test_light_and_dark_theme(browser, pages, dark):
     opened(browser, pages["classes"], dark=dark)
     colour = "return getComputedStyle(document.body).backgroundColor"
     before = browser.execute_script(colour)
@@ -325,7 +325,7 @@ def test_light_and_dark(browser, pages, dark):
     assert browser.get_log("browser") == []
 
 
-def test_a_narrower_window_draws_anew(browser, pages):
+def test_plots_are_redrawn_for_a_narrower_window(browser, pages):
     opened(browser, pages["classes"], 1280)
     box = "return document.querySelector('[data-picture=path] svg').viewBox.baseVal.width"
     before = browser.execute_script(box)
@@ -336,7 +336,7 @@ def test_a_narrower_window_draws_anew(browser, pages):
     assert browser.get_log("browser") == []
 
 
-def test_printing_opens_what_is_folded(browser, pages):
+def test_printing_opens_all_details(browser, pages):
     opened(browser, pages["classes"])
     browser.execute_script(
         "window.open_on_paper = null; addEventListener('beforeprint', () => "
@@ -348,7 +348,7 @@ def test_printing_opens_what_is_folded(browser, pages):
     assert browser.execute_script("return document.querySelectorAll('details[open]').length") == 0
 
 
-def test_a_missing_browser_is_said(monkeypatch):
+def test_a_missing_browser_is_reported(monkeypatch):
     monkeypatch.setenv(REQUIRED, "1")
     with pytest.raises(pytest.fail.Exception, match="Chromium is not installed"):
         missing("Chromium")

@@ -1,4 +1,4 @@
-"""Numbers that explain a selection, on data whose answer is known."""
+"""Explanations of selections, on data whose answer is known."""
 
 import numpy as np
 import pandas as pd
@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectKBest
 
 from l1lsmi import L1HSIC, L1LSMI, FeatureSelector, explain
-from l1lsmi.explain._between import Between
-from l1lsmi.explain._study import Study
+from l1lsmi.explain._pairwise import PairwiseSMI
+from l1lsmi.explain._subset_scorer import SubsetScorer
 from l1lsmi.explain.score_by_size import knee_of
 from l1lsmi.measures import HSIC, Pearson, SquaredMutualInformation
 from l1lsmi.strategies import Backward, Exhaustive, Forward, Ranking
@@ -19,7 +19,7 @@ from tests.matrix import SELECTORS
 
 
 class Fixed(BaseEstimator):
-    """A selector that selects what it is told, and has nothing but that."""
+    """A selector with given selected features and no other attributes."""
 
     def __init__(self, support, m, ranking=None, task="auto"):
         self.n_features_in_, self.task = m, task
@@ -41,7 +41,7 @@ def xor(n=300, m=6, seed=0):
 
 
 def linear(n=300, m=8, seed=0, task="classification"):
-    """Two features that add up; column 3 copies column 0, column 4 copies it with noise."""
+    """Two additive features; column 3 is a copy of column 0, column 4 a noisy copy."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, m))
     X[:, 3] = 5 - 2 * X[:, 0]
@@ -75,16 +75,16 @@ def test_names_come_from_data_frames_or_are_given(frame):
     selector = Fixed([0, 1], 6)
     selector.feature_names_in_ = np.array(names, dtype=object)
     target = (pd.Series if frame is pd.DataFrame else pl.Series)(np.where(y, "yes", "no"))
-    worth = explain.contributions(selector, data, target)
-    assert worth.names == ("column 0", "column 1")
+    result = explain.contributions(selector, data, target)
+    assert result.names == ("column 0", "column 1")
     plain = explain.contributions(Fixed([0, 1], 6), X, y)
     assert plain.names == ("x0", "x1")
-    np.testing.assert_allclose(worth.lost, plain.lost)
+    np.testing.assert_allclose(result.lost, plain.lost)
     given_names = explain.interactions(Fixed([0, 1], 6), X, y, feature_names=list("abcdef"))
     assert given_names.names == ("a", "b")
 
 
-def test_together_or_one_by_one_is_the_same():
+def test_one_call_gives_the_same_as_single_calls():
     X, y = linear(150)
     selector = Fixed([0, 1, 2], 8, ranking=[1, 1, 1, 2, 3, 4, 5, 6])
     explained = explain.explain_selection(selector, X, y, n_rejected=3)
@@ -117,12 +117,15 @@ def test_arrays_of_other_libraries_come_back_as_numpy(library):
         ({"y": np.arange(4)}, "X has 60 rows, but y has 4: pass one target per row"),
         ({"max_rows": 3}, "max_rows=3 must be a whole number of rows, at least 20"),
         ({"max_rows": True}, "max_rows=True must be"),
-        ({"feature_names": ["a"]}, "feature_names has 1 names, but there are 6 features"),
-        ({"measure": Pearson()}, r"measure=Pearson\(\) says nothing of sets of features"),
+        (
+            {"feature_names": ["a"]},
+            "feature_names has 1 names, but there are 6 features: pass one",
+        ),
+        ({"measure": Pearson()}, r"measure=Pearson\(\) cannot score sets of features"),
         ({"measure": HSIC}, "measure is the class HSIC"),
     ],
 )
-def test_bad_input_is_refused_in_a_sentence(change, words):
+def test_bad_input_raises_a_clear_error(change, words):
     X, y = xor(60)
     arguments = {"selector": Fixed([0, 1], 6), "X": X, "y": y} | change
     with pytest.raises(ValueError, match=words):
@@ -138,7 +141,7 @@ def test_other_columns_are_refused():
         explain.contributions(L1LSMI(2), X, y)
 
 
-def test_without_a_random_state_all_scores_are_of_the_same_draw():
+def test_without_a_random_state_all_scores_use_the_same_rows_and_folds():
     X, y = xor(120)
     explained = explain.explain_selection(Fixed([0, 1], 6), X, y, random_state=None, n_rejected=1)
     pair = explained.interactions.joint[0, 1]
@@ -147,11 +150,11 @@ def test_without_a_random_state_all_scores_are_of_the_same_draw():
 
 def test_a_selector_of_scikit_learn_can_be_explained():
     X, y = linear(100)
-    worth = explain.contributions(SelectKBest(k=2).fit(X, y), X, y)
-    assert worth.columns.size == 2
+    result = explain.contributions(SelectKBest(k=2).fit(X, y), X, y)
+    assert result.columns.size == 2
 
 
-def test_columns_that_are_constant_say_nothing():
+def test_constant_columns_score_zero():
     X, y = xor(100)
     X[:, [1, 5]] = 7.0
     explained = explain.explain_selection(Fixed([0, 1], 6, ranking=[1, 1, 2, 3, 4, 5]), X, y)
@@ -160,7 +163,7 @@ def test_columns_that_are_constant_say_nothing():
     assert 5 not in [feature.column for feature in explained.redundancy.rejected]
 
 
-def test_whole_numbers_are_not_warned_of_again():
+def test_warnings_of_the_fit_are_not_repeated():
     X, _ = xor(100)
     y = np.arange(100)
     with pytest.warns(UserWarning, match="different whole numbers"):
@@ -187,87 +190,87 @@ def test_samples_keep_the_range_of_numbers():
     assert np.bincount(np.digitize(y[rows], edges)).tolist() == [10] * 10
 
 
-def test_no_more_rows_are_used_than_asked_for():
+def test_at_most_max_rows_are_used():
     X, y = xor(400)
-    worth = explain.contributions(Fixed([0, 1], 6), X, y, max_rows=100)
-    assert (worth.n_rows, worth.n_rows_in) == (100, 400)
+    result = explain.contributions(Fixed([0, 1], 6), X, y, max_rows=100)
+    assert (result.n_rows, result.n_rows_in) == (100, 400)
     again = explain.contributions(Fixed([0, 1], 6), X, y, max_rows=100)
-    np.testing.assert_array_equal(worth.lost, again.lost)
+    np.testing.assert_array_equal(result.lost, again.lost)
     other = explain.contributions(Fixed([0, 1], 6), X, y, max_rows=100, random_state=1)
-    assert not np.array_equal(worth.lost, other.lost)
+    assert not np.array_equal(result.lost, other.lost)
     whole = explain.contributions(Fixed([0, 1], 6), X, y)
-    np.testing.assert_allclose(worth.lost, whole.lost, atol=0.1)
+    np.testing.assert_allclose(result.lost, whole.lost, atol=0.1)
 
 
 # -- path -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("algorithm", ["path", "paper"])
-def test_radii_of_the_restart_that_led_to_the_answer(algorithm):
+def test_radii_of_the_restart_closest_to_the_selected_set(algorithm):
     X, y = xor(120)
     selector = L1LSMI(2, algorithm=algorithm, n_restarts=3, max_iter=20, random_state=0).fit(X, y)
     path = explain.path_table(selector)
     assert path.kind == "radii" and path.n_restarts == len({point.restart for point in selector.path_})
-    assert len(path.stations) == sum(point.restart == path.restart for point in selector.path_)
-    assert any(station.support.tolist() == [0, 1] for station in path.stations)
-    for station in path.stations:
-        assert station.size == station.support.size == station.weights.size
-        assert station.weights.sum() <= station.radius * (1 + 1e-5)
-        assert station.feature is None and np.isfinite(station.score)
-    # A score says what the measure would: 1/2 is all there is to say of two classes.
-    assert 0.2 < max(station.score for station in path.stations) <= 0.5
+    assert len(path.steps) == sum(point.restart == path.restart for point in selector.path_)
+    assert any(step.support.tolist() == [0, 1] for step in path.steps)
+    for step in path.steps:
+        assert step.size == step.support.size == step.weights.size
+        assert step.weights.sum() <= step.radius * (1 + 1e-5)
+        assert step.feature is None and np.isfinite(step.score)
+    # Scores are estimates of the measure, whose upper bound for two classes is 1/2.
+    assert 0.2 < max(step.score for step in path.steps) <= 0.5
 
 
 def test_scores_of_a_path_are_those_of_its_measure():
     X, y = xor(100)
     selector = L1HSIC(2, random_state=0).fit(X, y)
-    stations = explain.path_table(selector).stations
+    steps = explain.path_table(selector).steps
     objectives = [p.objective for p in selector.path_ if p.restart == explain.path_table(selector).restart]
-    np.testing.assert_allclose([station.score for station in stations], objectives)
+    np.testing.assert_allclose([step.score for step in steps], objectives)
     same = FeatureSelector(HSIC(), None, 2, random_state=0).fit(X, y)
-    np.testing.assert_allclose([s.score for s in explain.path_table(same).stations], objectives)
+    np.testing.assert_allclose([s.score for s in explain.path_table(same).steps], objectives)
     smi = FeatureSelector(None, None, 2, random_state=0).fit(X, y)
     plain = L1LSMI(2, random_state=0).fit(X, y)
-    for one, other in zip(explain.path_table(smi).stations, explain.path_table(plain).stations, strict=True):
+    for one, other in zip(explain.path_table(smi).steps, explain.path_table(plain).steps, strict=True):
         assert one.score == other.score
 
 
 def test_steps_of_greedy_searches():
     X, y = linear(100)
     forward = explain.path_table(FeatureSelector(HSIC(), Forward(), 3).fit(X, y))
-    assert forward.kind == "steps" and [s.size for s in forward.stations] == [1, 2, 3]
-    assert forward.stations[0].support.tolist() == [forward.stations[0].feature]
-    assert forward.stations[0].weights is None and forward.stations[0].radius is None
+    assert forward.kind == "steps" and [s.size for s in forward.steps] == [1, 2, 3]
+    assert forward.steps[0].support.tolist() == [forward.steps[0].feature]
+    assert forward.steps[0].weights is None and forward.steps[0].radius is None
     backward = explain.path_table(FeatureSelector(HSIC(), Backward(), 6).fit(X, y))
-    assert [station.size for station in backward.stations] == [8, 7, 6]
+    assert [step.size for step in backward.steps] == [8, 7, 6]
 
 
-def test_exhaustive_searches_show_what_got_better():
+def test_paths_of_exhaustive_searches_have_improvements_only():
     X, y = linear(100, m=6)
     selector = FeatureSelector(HSIC(), Exhaustive(), 2).fit(X, y)
-    stations = explain.path_table(selector).stations
-    scores = [station.score for station in stations]
+    steps = explain.path_table(selector).steps
+    scores = [step.score for step in steps]
     assert scores == sorted(set(scores)) and len(scores) < len(selector.path_)
-    assert stations[-1].support.tolist() == selector.get_support(indices=True).tolist()
+    assert steps[-1].support.tolist() == selector.get_support(indices=True).tolist()
 
 
 def test_methods_without_a_path():
     X, y = linear(60)
     path = explain.path_table(FeatureSelector(Pearson(), Ranking(), 2).fit(X, y))
-    assert path.kind == "none" and path.stations == () and path.restart is None
+    assert path.kind == "none" and path.steps == () and path.restart is None
     columns, weights = path.lines()
     assert columns.size == weights.size == 0
 
 
-def test_lines_are_the_weights_of_those_that_held_out():
+def test_lines_are_weights_along_the_path():
     X, y = xor(150)
     selector = L1LSMI(2, random_state=0).fit(X, y)
     path = explain.path_table(selector)
     columns, weights = path.lines(4)
-    assert weights.shape == (4, len(path.stations)) and sorted(columns[:2].tolist()) == [0, 1]
-    for position, station in enumerate(path.stations):
+    assert weights.shape == (4, len(path.steps)) and sorted(columns[:2].tolist()) == [0, 1]
+    for position, step in enumerate(path.steps):
         for row, column in enumerate(columns):
-            expected = dict(zip(station.support.tolist(), station.weights, strict=True)).get(int(column), 0)
+            expected = dict(zip(step.support.tolist(), step.weights, strict=True)).get(int(column), 0)
             assert weights[row, position] == expected
 
 
@@ -326,18 +329,18 @@ def test_score_by_size_takes_measures_and_limits():
         explain.score_by_size(selector, X, y, max_size=9)
 
 
-def test_many_features_are_taken_away_several_at_a_time():
+def test_many_features_are_removed_several_at_a_time():
     X, y = linear(120, m=40)
     curve = explain.score_by_size(Fixed(range(30), 40), X, y, measure=HSIC())
     assert curve.sizes.tolist() == [*range(1, 12), 13, 16, 20, 24, 30]
     assert {0, 1} & set(curve.sets[1].tolist())
 
 
-def test_contributions_tell_interaction_from_double():
+def test_contributions_distinguish_interaction_from_redundancy():
     X, y = xor(300)
-    worth = explain.contributions(Fixed([0, 1], 6), X, y)
-    assert worth.alone.max() < 0.02 and worth.lost.min() > 0.25
-    np.testing.assert_allclose(worth.lost, worth.score - worth.alone[::-1])
+    result = explain.contributions(Fixed([0, 1], 6), X, y)
+    assert result.alone.max() < 0.02 and result.lost.min() > 0.25
+    np.testing.assert_allclose(result.lost, result.score - result.alone[::-1])
     X, y = linear(300)
     doubled = explain.contributions(Fixed([0, 3, 1], 8), X, y)
     alone, lost = (dict(zip(doubled.columns, v, strict=True)) for v in (doubled.alone, doubled.lost))
@@ -352,16 +355,16 @@ def test_interactions_of_known_pairs():
     xor_pair, weak = X[:, 0] != X[:, 1], rng.random(400) < 0.5 + 0.2 * (X[:, 2] - 0.5) + 0.2 * (X[:, 3] - 0.5)
     pairs = explain.interactions(Fixed([0, 1], 5), X, xor_pair)
     assert pairs.alone.max() < 0.01
-    assert pairs.matrix[0, 1] == pytest.approx(0.5, abs=0.02)  # all of it, as neither says anything alone
+    assert pairs.matrix[0, 1] == pytest.approx(0.5, abs=0.02)  # the upper bound, and 0 for each alone
     sums = explain.interactions(Fixed([2, 3, 4], 5), X, weak)
     np.testing.assert_array_equal(sums.matrix, sums.matrix.T)
     assert np.diag(sums.matrix).tolist() == [0, 0, 0]
-    assert abs(sums.matrix[0, 1]) < 0.02  # they add up
-    assert sums.matrix[0, 2] == pytest.approx(-sums.alone[0], abs=0.01)  # copies say the same
+    assert abs(sums.matrix[0, 1]) < 0.02  # additive effects
+    assert sums.matrix[0, 2] == pytest.approx(-sums.alone[0], abs=0.01)  # copies
     np.testing.assert_allclose(np.diag(sums.joint), sums.alone)
 
 
-def test_interactions_are_those_of_the_heaviest():
+def test_interactions_are_those_of_the_largest_weights():
     X, y = linear(100)
     selector = Fixed(range(6), 8)
     selector.weights_ = np.array([0.1, 0.9, 0.2, 0.8, 0.3, 0.7, 0, 0])
@@ -386,11 +389,16 @@ def test_copies_are_redundant_and_noise_is_silent(task):
     exact, noisy = by_column[3], by_column[4]
     assert exact.kind == noisy.kind == "redundant"
     assert exact.nearest == noisy.nearest == 0 and exact.correlation == pytest.approx(1)
-    assert exact.reason == "x3 is out because x0 is the same but for its scale."
-    assert noisy.reason == f"x4 is out because x0 says the same (SMI between the two {noisy.smi:.2f})."
+    assert exact.reason == "x3 is not selected because it is a rescaled copy of x0."
+    assert noisy.reason == (
+        f"x4 is not selected because x0 carries the same information (SMI between the two {noisy.smi:.2f})."
+    )
     assert exact.alone > why.noise > 0 and abs(exact.gain) < 0.05
     for column in (2, 5, 6, 7):
-        assert by_column[column].kind == "silent" and "no more than noise" in by_column[column].reason
+        assert (
+            by_column[column].kind == "silent"
+            and "does not exceed the noise level" in by_column[column].reason
+        )
         assert by_column[column].alone <= why.noise and by_column[column].gain <= why.gain_noise
     assert [feature.alone for feature in why.rejected] == sorted(by_alone(why), reverse=True)
 
@@ -400,31 +408,31 @@ def by_alone(why):
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
-def test_what_was_missed_adds(task):
+def test_informative_features_that_were_not_selected_add(task):
     X, y = linear(300, task=task)
     why = explain.redundancy(Fixed([0, 2], 8, task=task), X, y)
     missed = next(feature for feature in why.rejected if feature.column == 1)
     assert missed.kind == "adds" and missed.gain > max(why.gain_noise, 0.05)
     assert missed.reason == f"x1 would add {missed.gain:.3f} to the score of " + (
-        "the 1 selected features that say most." if "1 selected" in missed.reason else "the set."
+        "the best 1 of the selected features." if "best 1" in missed.reason else "the set."
     )
 
 
-def test_a_feature_that_stands_in_for_another_is_redundant_though_it_says_nothing_alone():
+def test_a_copy_of_an_interacting_feature_is_redundant_though_its_score_alone_is_zero():
     X, y = xor(400)
     X[:, 4] = X[:, 1] + 0.3 * np.random.default_rng(1).normal(size=400)
     why = explain.redundancy(Fixed([0, 1], 6), X, y)
     double = next(feature for feature in why.rejected if feature.column == 4)
     assert double.alone <= why.noise and double.kind == "redundant"
     assert (
-        double.reason
-        == f"x4 is out because x1 says the same and more (SMI between the two {double.smi:.2f})."
+        double.reason == "x4 is not selected because x1 carries the same information and more "
+        f"(SMI between the two {double.smi:.2f})."
     )
     assert {feature.kind for feature in why.rejected if feature.column != 4} == {"silent"}
 
 
-def test_features_that_share_little_do_not_say_the_same():
-    """Both follow the class and little else: the second adds nothing, but does not resemble the first."""
+def test_features_with_little_dependence_do_not_carry_the_same_information():
+    """Both depend on the class and little on each other: the second adds nothing, but is no copy."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 400)
     X = rng.normal(size=(400, 4))
@@ -434,20 +442,22 @@ def test_features_that_share_little_do_not_say_the_same():
     weaker = next(feature for feature in why.rejected if feature.column == 1)
     assert weaker.kind == "redundant" and weaker.smi < 0.3 and weaker.correlation < 0.6
     assert weaker.reason == (
-        "x1 is out because it adds nothing to what x0 says of the target "
+        "x1 is not selected because it adds no information about the target to x0 "
         f"(SMI between the two {weaker.smi:.2f})."
     )
 
 
-def test_together_the_selected_features_say_what_a_sum_says():
+def test_selected_features_together_carry_the_information_of_their_sum():
     X, y = linear(400)
     X[:, 5] = X[:, 0] + X[:, 1]
     why = explain.redundancy(Fixed([0, 1], 8), X, y)
     total = next(feature for feature in why.rejected if feature.column == 5)
-    assert total.kind == "redundant" and "the selected features together say what it says" in total.reason
+    assert (
+        total.kind == "redundant" and "the selected features together carry its information" in total.reason
+    )
 
 
-def test_the_best_of_many_noisy_features_is_still_silent():
+def test_the_best_of_many_noise_features_is_silent():
     for seed in range(3):
         rng = np.random.default_rng(seed)
         X, y = rng.normal(size=(120, 600)), rng.integers(0, 2, 120)
@@ -456,16 +466,16 @@ def test_the_best_of_many_noisy_features_is_still_silent():
         assert sum(feature.kind == "silent" for feature in why.rejected) >= 5
 
 
-def test_strong_and_next_ranked_features_are_both_looked_at():
+def test_dependent_and_next_ranked_features_are_both_explained():
     X, y = linear(200)
     ranking = np.array([1, 1, 2, 7, 6, 3, 4, 5])
     why = explain.redundancy(Fixed([0, 1], 8, ranking=ranking), X, y, n_rejected=3)
-    # 3 and 4 say most alone, 2 comes next in rank.
+    # 3 and 4 have the highest scores alone, 2 is next in the ranking.
     assert {feature.column for feature in why.rejected} == {2, 3, 4}
     assert explain.redundancy(Fixed(range(8), 8), X, y).rejected == ()
 
 
-def test_what_the_selected_features_share():
+def test_dependence_between_selected_features():
     X, y = linear(300)
     why = explain.redundancy(Fixed([0, 1, 4], 8), X, y)
     assert why.columns.tolist() == [0, 1, 4] and why.names == ("x0", "x1", "x4")
@@ -475,29 +485,29 @@ def test_what_the_selected_features_share():
     assert why.correlation[0, 2] == pytest.approx(abs(np.corrcoef(X[:, 0], X[:, 4])[0, 1]))
 
 
-def test_information_between_features_is_symmetric_and_knows_classes():
+def test_pairwise_smi_is_symmetric_and_treats_discrete_features_as_classes():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 5))
     X[:, 1] = X[:, 0] ** 2 + 0.1 * rng.normal(size=200)
     X[:, 2] = X[:, 0] > 0
     X[:, 3] = X[:, 2]
-    between = Between(Study(Fixed([0, 1], 5), X, rng.integers(0, 2, 200), max_rows=200))
+    pairwise = PairwiseSMI(SubsetScorer(Fixed([0, 1], 5), X, rng.integers(0, 2, 200), max_rows=200))
     for one in range(5):
         for other in range(one):
-            assert between.smi(one, other) == between.smi(other, one) >= 0
-    assert between.smi(0, 1) > 0.3  # no correlation sees it
-    assert between.smi(2, 3) == pytest.approx(0.5, abs=0.02)  # all there is to say of two classes
-    quick = between._study.quick(n_basis=30, sigma_factors=(0.4, 1.2), regularizations=(1e-3, 1e-1))
-    seed = between._study.seed
+            assert pairwise.smi(one, other) == pairwise.smi(other, one) >= 0
+    assert pairwise.smi(0, 1) > 0.3  # though the correlation is 0
+    assert pairwise.smi(2, 3) == pytest.approx(0.5, abs=0.02)  # the upper bound for two classes
+    quick = pairwise._scorer.quick_measure(n_basis=30, sigma_factors=(0.4, 1.2), regularizations=(1e-3, 1e-1))
+    seed = pairwise._scorer.seed
     expected = quick.set_params(task="classification", random_state=seed).score(X[:, [0]], X[:, 2])
-    assert between.smi(0, 2) == pytest.approx(expected)
+    assert pairwise.smi(0, 2) == pytest.approx(expected)
 
 
-def test_quick_scores_order_sets_as_the_default_does():
+def test_quick_settings_order_sets_as_the_default_does():
     X, y = linear(300)
-    study = Study(Fixed([0, 1], 8), X, y, max_rows=300)
+    scorer = SubsetScorer(Fixed([0, 1], 8), X, y, max_rows=300)
     sets = [(2,), (1,), (0,), (0, 4), (0, 1)]
-    quick = [study.score(columns) for columns in sets]
+    quick = [scorer.score(columns) for columns in sets]
     full = [SquaredMutualInformation(random_state=0).score(X[:, columns], y) for columns in sets]
     assert np.argsort(quick)[[0, -1]].tolist() == np.argsort(full)[[0, -1]].tolist() == [0, 4]
     np.testing.assert_allclose(quick, np.maximum(full, 0), atol=0.03)

@@ -15,13 +15,14 @@ from hypothesis.extra.numpy import arrays
 from sklearn.model_selection import PredefinedSplit
 
 from l1lsmi import L1LSMI, datasets
+from l1lsmi._numerics.model import Evaluation
 from l1lsmi._numerics.optimization.ascent import ascend, diminishing_step, relative_step
-from l1lsmi._numerics.optimization.radius_search import double_then_halve, shrink
-from l1lsmi._numerics.optimization.swaps import promising_swaps, refine_by_swaps
+from l1lsmi._numerics.optimization.exchanges import promising_exchanges, refine_by_exchanges
+from l1lsmi._numerics.optimization.radius import double_then_halve, shrink
 from l1lsmi._numerics.ranking import rank
 from l1lsmi.datasets.toys import TRUE_FEATURES
 from l1lsmi.measures import SquaredMutualInformation
-from l1lsmi.strategies import L1Weighting, _conclusion, _l1_paper, _l1_path
+from l1lsmi.strategies import L1Paper, L1Path, _final_weights, l1_paper, l1_path
 from l1lsmi.strategies.selection import StopReason
 
 
@@ -64,48 +65,48 @@ def test_shrinking_drops_the_smallest_and_never_too_many(weights, k):
     assert (smaller <= weights).all()
 
 
-def test_ascent_climbs_a_parabola_inside_the_constraint():
+def test_ascent_reaches_the_maximum_of_a_parabola_inside_the_constraint():
     peak = np.array([2.0, -1.0])
     ascent = ascend(
-        np.zeros(2) + 0.1,
-        lambda w, t: (-((w - peak) ** 2).sum(), -2 * (w - peak)),
+        np.zeros((1, 2)) + 0.1,
+        lambda w, t: Evaluation(w, -((w - peak) ** 2).sum(axis=1), -2 * (w - peak), np.zeros(1)),
         diminishing_step(0.4),
         lambda w: np.maximum(w, 0),
         max_iter=200,
         tolerance=1e-9,
         min_features=0,
     )
-    np.testing.assert_allclose(ascent.weights, [2, 0], atol=1e-4)
-    assert ascent.reason == "the objective settled"
-    assert list(ascent.values) == sorted(ascent.values)
+    np.testing.assert_allclose(ascent.weights, [[2, 0]], atol=1e-4)
+    assert ascent.reasons == ["the objective converged"]
+    assert ascent.values[:, 0].tolist() == sorted(ascent.values[:, 0])
 
 
 def test_steps():
-    gradient, weights = np.array([3.0, -1.0]), np.array([2.0, 1.0])
+    gradient, weights = np.array([[3.0, -1.0]]), np.array([[2.0, 1.0]])
     np.testing.assert_allclose(diminishing_step(1.0)(weights, gradient, 4), gradient / 2)
-    np.testing.assert_allclose(relative_step(0.3)(weights, 1e9 * gradient, 1), [0.6, -0.2])
-    np.testing.assert_array_equal(relative_step(0.3)(weights, 0 * gradient, 1), [0, 0])
+    np.testing.assert_allclose(relative_step(0.3)(weights, 1e9 * gradient, 1), [[0.6, -0.2]])
+    np.testing.assert_array_equal(relative_step(0.3)(weights, 0 * gradient, 1), [[0, 0]])
 
 
-def test_swaps_reach_the_best_set_of_an_additive_score():
+def test_exchanges_reach_the_best_set_of_an_additive_score():
     value = np.array([5.0, 1, 4, 2, 3, 0])
     candidates = np.arange(6)
-    swaps = []
+    exchanged = []
 
     def improves(new, old):
         better = value[list(new)].sum() > value[list(old)].sum()
-        swaps.append((old, new) if better else None)
+        exchanged.append((old, new) if better else None)
         return better
 
-    best = refine_by_swaps(
+    best = refine_by_exchanges(
         [(1, 3, 5), (0, 2, 4)],
-        lambda sets: [promising_swaps(s, value, candidates, 2) for s in sets],
+        lambda sets: [promising_exchanges(s, value, candidates, 2) for s in sets],
         improves,
         lambda: False,
         10,
     )
     assert best == [(0, 2, 4), (0, 2, 4)]
-    assert len([swap for swap in swaps if swap]) == 3
+    assert len([pair for pair in exchanged if pair]) == 3
 
 
 def test_ranking_follows_survival():
@@ -181,10 +182,10 @@ def test_always_exactly_k(algorithm, k):
 
 def test_paper_survives_empty_sets(monkeypatch):
     # A step may take every weight below zero at once; here it always does.
-    def emptied(draw, columns, *rest):
+    def emptied(draw, columns, *others):
         return np.zeros(columns.size), 1, 0.0, 0.0
 
-    monkeypatch.setattr(_l1_paper, "_solve", emptied)
+    monkeypatch.setattr(l1_paper, "_solve", emptied)
     X, y = toy("xor", 0, n=60)
     selector = L1LSMI(3, algorithm="paper", n_restarts=2, random_state=0).fit(X, y)
     assert selector.support_.sum() == 3
@@ -195,7 +196,7 @@ def test_paper_fills_up_when_no_radius_gives_k():
     # One halving from a large radius ends far from k either way.
     X, y = toy("quad", 0, n=100)
     for k in (2, 8):
-        strategy = L1Weighting(algorithm="paper", n_restarts=1, max_iter=3, max_doublings=2, max_halvings=1)
+        strategy = L1Paper(n_restarts=1, max_iter=3, max_doublings=2, max_halvings=1)
         selection = strategy.select(SquaredMutualInformation(n_basis=30), X, y, k, random_state=0)
         assert selection.support.sum() == k
 
@@ -293,7 +294,7 @@ def test_interruption_returns_the_best_so_far(algorithm, n_jobs, monkeypatch):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(3000, 80)), rng.normal(size=3000)
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-    module = {"path": _l1_path, "paper": _l1_paper}[algorithm]
+    module = {"path": l1_path, "paper": l1_paper}[algorithm]
     point = module.PathPoint
 
     calls = itertools.count()
@@ -311,15 +312,15 @@ def test_interruption_returns_the_best_so_far(algorithm, n_jobs, monkeypatch):
     assert selector.stop_reason_ == StopReason.INTERRUPTED
 
 
-def test_a_set_that_there_was_no_time_to_weigh_is_said_to_be_cut_short(monkeypatch):
+def test_a_set_that_there_was_no_time_to_weight_is_said_to_be_cut_short(monkeypatch):
     X, y = toy("xor", 0, n=100)
-    original = _l1_path.search
+    original = L1Path._restarts
 
-    def search(problem, k, settings, budget, *args):
-        original(problem, k, settings, budget, *args)
+    def restarts(self, search, k, state, budget):
+        yield from original(self, search, k, state, budget)
         budget.time_limit = 0.0  # the limit is reached between the search and the weights
 
-    monkeypatch.setattr(_l1_path, "search", search)
+    monkeypatch.setattr(L1Path, "_restarts", restarts)
     with pytest.warns(UserWarning, match="time limit"):
         selector = L1LSMI(2, random_state=0).fit(X, y)
     assert selector.stop_reason_ == StopReason.TIME_LIMIT
@@ -331,13 +332,14 @@ def test_restarts_that_all_differ_are_told_from_others(monkeypatch, seed, n_rest
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(80, 12)), rng.normal(size=80)
     ends = []
-    original = _l1_path._restart
+    original = l1_path.run_restarts
 
-    def restart(*args, **options):
-        ends.append(original(*args, **options))
-        return ends[-1]
+    def run_restarts(*args, **options):
+        found = original(*args, **options)
+        ends.extend(found)
+        return found
 
-    monkeypatch.setattr(_l1_path, "_restart", restart)
+    monkeypatch.setattr(l1_path, "run_restarts", run_restarts)
     reason = L1LSMI(4, random_state=seed, n_restarts=n_restarts).fit(X, y).stop_reason_
     all_differ = len({end.support for end in ends}) == n_restarts > 1
     assert (reason == StopReason.DISAGREED) == all_differ
@@ -354,8 +356,8 @@ def test_interruption_of_the_last_steps_still_answers(monkeypatch):
             raise KeyboardInterrupt
         return original(*args)
 
-    original = _conclusion._count_useful
-    monkeypatch.setattr(_conclusion, "_count_useful", interrupted_once)
+    original = _final_weights._count_useful
+    monkeypatch.setattr(_final_weights, "_count_useful", interrupted_once)
     with pytest.warns(UserWarning, match="interrupted"):
         selector = L1LSMI(2, random_state=0).fit(X, y)
     assert selector.get_support(indices=True).tolist() == [0, 1]

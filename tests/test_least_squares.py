@@ -3,14 +3,23 @@
 import numpy as np
 import pytest
 
-from l1lsmi._numerics.density_ratio import WIDTHS
-from l1lsmi._numerics.model import Model
+from l1lsmi._arrays import to_numpy
+from l1lsmi._numerics.grids import SET_REGULARIZATIONS, SET_WIDTHS
+from l1lsmi._numerics.model import Model, ModelBatch
 from l1lsmi._numerics.squared_loss.least_squares import held_out_scores
-from l1lsmi._numerics.squared_loss.least_squares_ratio import REGULARIZATIONS
 from tests.conftest import TASKS, assert_close, make_draw, problem_data
 
 COLUMNS = np.arange(6)
 MODEL = Model(sigma=1.3, regularization=0.02)
+
+
+def evaluate(draw, weights, model=MODEL):
+    """Value, gradient, next regularization and estimate of the only draw of a batch."""
+    models = ModelBatch(*(draw.asarray(np.array([v])) for v in (model.sigma, model.regularization)))
+    evaluation = draw.evaluate(draw.asarray(weights[None]), COLUMNS[None], models)
+    value, gradient = float(evaluation.value[0]), to_numpy(evaluation.gradient)[0]
+    estimate = float(draw.estimate(evaluation, COLUMNS[None], models)[0])
+    return value, gradient, float(evaluation.regularization[0]), estimate
 
 
 def basis(draw, task, weights, data):
@@ -45,7 +54,7 @@ def test_value_is_the_papers_double_sum(task):
     alpha = np.linalg.solve(hessian + MODEL.regularization * np.eye(joint.size), joint)
     got_alpha, value, _ = draw.fit(weights, COLUMNS, MODEL)
     np.testing.assert_allclose(value, 0.5 * joint @ alpha - 0.5, rtol=1e-10)
-    np.testing.assert_allclose(got_alpha[draw.centers >= 0], alpha, rtol=1e-8)
+    np.testing.assert_allclose(got_alpha[draw.centers[0] >= 0], alpha, rtol=1e-8)
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -55,14 +64,14 @@ def test_cross_validation_is_the_papers_sum_over_folds(task):
     weights = np.linspace(0.2, 0.9, 6)
     phi = basis(draw, task, weights, data)
     scores = []
-    for fold in draw.rows.blocks[0].rows:
+    for fold in draw.rows.blocks[0].rows[0]:
         test = fold[fold >= 0]
         train = np.setdiff1d(np.arange(63), test)
         hessian, joint = hessian_and_joint(phi, train)
         alpha = np.linalg.solve(hessian + MODEL.regularization * np.eye(joint.size), joint)
         hessian, joint = hessian_and_joint(phi, test)
         scores.append(0.5 * alpha @ hessian @ alpha - joint @ alpha)
-    np.testing.assert_allclose(-draw.climb(weights, COLUMNS, MODEL).value, np.mean(scores), rtol=1e-10)
+    np.testing.assert_allclose(-evaluate(draw, weights)[0], np.mean(scores), rtol=1e-10)
     np.testing.assert_allclose(draw.fit(weights, COLUMNS, MODEL).cv_score, np.mean(scores), rtol=1e-10)
 
 
@@ -79,20 +88,20 @@ def test_gradients_match_finite_differences(task, seed, library):
     value, gradient = draw.value_and_gradient(weights, COLUMNS, MODEL)
     expected = central_differences(lambda w: draw.value_and_gradient(w, COLUMNS, MODEL)[0], weights)
     assert np.abs(gradient - expected).max() <= 1e-6 * np.abs(expected).max()
-    climb = draw.climb(weights, COLUMNS, MODEL)
-    expected = central_differences(lambda w: draw.climb(w, COLUMNS, MODEL).value, weights)
-    assert np.abs(climb.gradient - expected).max() <= 1e-6 * np.abs(expected).max()
-    np.testing.assert_allclose(climb.estimate(), value, rtol=1e-12)
+    _, gradient, _, estimate = evaluate(draw, weights)
+    expected = central_differences(lambda w: evaluate(draw, w)[0], weights)
+    assert np.abs(gradient - expected).max() <= 1e-6 * np.abs(expected).max()
+    np.testing.assert_allclose(estimate, value, rtol=1e-12)
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_slopes_of_absent_features_match_finite_differences(task):
+def test_gradient_of_absent_features_matches_finite_differences(task):
     draw = make_draw(task)
     present = np.array([0, 2])
-    slopes = draw.set_slopes(present, MODEL, COLUMNS)
+    gradient = draw.set_gradient(present, MODEL, COLUMNS)
 
     def value(squares):
-        sums = draw._sums(np.sqrt(squares), COLUMNS, MODEL)
+        sums = draw._sums(squares[None] / MODEL.sigma**2, COLUMNS[None], False)
         return -float(held_out_scores(sums, draw.target, [MODEL.regularization]).mean())
 
     # Squared weights cannot be negative: differences to the right, of second order.
@@ -103,7 +112,7 @@ def test_slopes_of_absent_features_match_finite_differences(task):
             for e in np.eye(6)
         ]
     )
-    assert np.abs(slopes - expected).max() <= 1e-5 * np.abs(expected).max()
+    assert np.abs(gradient - expected).max() <= 1e-5 * np.abs(expected).max()
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -111,43 +120,39 @@ def test_regularization_moves_uphill(task):
     draw = make_draw(task)
     weights = np.full(6, 0.5)
     for start in (0.001, 0.3):
-        model = Model(1.3, start)
-        climb = draw.climb(weights, COLUMNS, model)
-        after = draw.climb(weights, COLUMNS, Model(1.3, start * (climb.model.regularization / start) ** 0.01))
-        assert after.value >= climb.value
+        before, _, following, _ = evaluate(draw, weights, Model(1.3, start))
+        after, *_ = evaluate(draw, weights, Model(1.3, start * (following / start) ** 0.01))
+        assert after >= before
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_blocks_of_rows_change_nothing(task, monkeypatch):
     weights = np.linspace(0.2, 0.9, 6)
-    whole = make_draw(task).climb(weights, COLUMNS, MODEL)
-    monkeypatch.setattr("l1lsmi._rows.folded.BLOCK_ROWS", 23)
+    whole = evaluate(make_draw(task), weights)
+    monkeypatch.setattr("l1lsmi._rows.table.BLOCK_ROWS", 23)
     draw = make_draw(task)
     assert len(draw.rows.blocks) > 5
-    cut = draw.climb(weights, COLUMNS, MODEL)
-    np.testing.assert_allclose(cut.value, whole.value, rtol=1e-10)
-    np.testing.assert_allclose(cut.gradient, whole.gradient, rtol=1e-8, atol=1e-12)
+    cut = evaluate(draw, weights)
+    np.testing.assert_allclose(cut[0], whole[0], rtol=1e-10)
+    np.testing.assert_allclose(cut[1], whole[1], rtol=1e-8, atol=1e-12)
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_all_libraries_agree(task, library):
     weights = np.linspace(0.2, 0.9, 6)
     host, other = make_draw(task), make_draw(task, library)
-    assert_close(
-        other.climb(weights, COLUMNS, MODEL).gradient,
-        host.climb(weights, COLUMNS, MODEL).gradient,
-        rtol=1e-9,
-    )
-    assert other.judge(COLUMNS).model.sigma == pytest.approx(host.judge(COLUMNS).model.sigma)
-    assert other.choose_model(weights, COLUMNS).cv_score == pytest.approx(
-        host.choose_model(weights, COLUMNS).cv_score, rel=1e-9
+    assert_close(evaluate(other, weights)[1], evaluate(host, weights)[1], rtol=1e-9)
+    assert other.score_set(COLUMNS).model.sigma == pytest.approx(host.score_set(COLUMNS).model.sigma)
+    assert other.select_model(weights, COLUMNS).loss == pytest.approx(
+        host.select_model(weights, COLUMNS).loss, rel=1e-9
     )
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_judge_finds_the_best_model_of_its_grid(task):
+def test_a_set_is_scored_under_the_best_model_of_the_grid(task):
     draw = make_draw(task)
     columns = np.array([0, 1, 2])
     median = draw.median_distance(np.ones(3), columns)
-    everywhere = draw._best_model(np.ones(3), columns, [w * median for w in WIDTHS], REGULARIZATIONS)
-    assert draw.judge(columns).cv_score == pytest.approx(everywhere.cv_score, rel=1e-9)
+    sigmas = [width * median for width in SET_WIDTHS]
+    everywhere = draw._best_model(np.ones(3), columns, sigmas, SET_REGULARIZATIONS)
+    assert draw.score_set(columns).loss == pytest.approx(everywhere.loss, rel=1e-9)

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from l1lsmi import L1HSIC, FeatureSelector
 from l1lsmi.datasets import make_and_or, make_xor
 from l1lsmi.measures import HSIC, MutualInformation, Pearson, SquaredMutualInformation
-from l1lsmi.strategies import Backward, Exhaustive, Forward, L1Weighting, Ranking
+from l1lsmi.strategies import Backward, Exhaustive, Forward, L1Path, Ranking
 from l1lsmi.strategies.selection import Budget, StopReason
 from tests.conftest import TASKS, problem_data
 from tests.matrix import MEASURES, STRATEGIES, combine
@@ -56,7 +56,7 @@ def test_the_written_table_is_what_runs(measure, strategy, task):
     assert isinstance(selector.stop_reason_, str)
     again = clone(selector).fit(X, y)
     assert again.score_ == selector.score_
-    assert hasattr(selector, "weights_") == (strategy == "L1Weighting")
+    assert hasattr(selector, "weights_") == (strategy in ("L1Path", "L1Paper"))
     assert hasattr(selector, "scores_") == (strategy == "Ranking")
 
 
@@ -173,8 +173,8 @@ def test_quick_scores_are_estimates_under_one_model(kind, task, library):
 
     X, y = problem_data(task, n=90)
     problem = kind(n_basis=20).bind(Table.of(to_library(X, library)), check_target(y, task), 0)
-    draw, inside, others = problem.draw(0), np.array([0, 3]), np.array([1, 2, 5])
-    model = draw.choose_model(np.ones(2), inside).model
+    draw, inside, others = problem.draws([(0,)]), np.array([0, 3]), np.array([1, 2, 5])
+    model = draw.select_model(np.ones(2), inside).model
     quick = draw.neighbour_values(inside, others, 1.0, model)
     full = [draw.fit(np.ones(3), np.append(inside, j), model).value for j in others]
     np.testing.assert_allclose(quick, full, rtol=1e-5, atol=1e-9)
@@ -298,13 +298,13 @@ def test_progress_is_shown_when_asked_for(capfd):
 
 def test_backward_and_weighting_see_the_exclusive_or():
     X, y = make_xor(200, random_state=0)
-    for strategy in ("Backward", "Exhaustive", "L1Weighting"):
+    for strategy in ("Backward", "Exhaustive", "L1Path"):
         assert np.flatnonzero(combine("HSIC", strategy, 2, random_state=0).fit(X, y).support_).tolist() == [
             0,
             1,
         ]
     assert np.flatnonzero(L1HSIC(2, random_state=0).fit(X, y).support_).tolist() == [0, 1]
-    information = FeatureSelector(MutualInformation(n_basis=50), L1Weighting(n_restarts=2), 2, random_state=0)
+    information = FeatureSelector(MutualInformation(n_basis=50), L1Path(n_restarts=2), 2, random_state=0)
     assert np.flatnonzero(information.fit(X, y).support_).tolist() == [0, 1]
 
 
@@ -448,7 +448,7 @@ def test_a_far_row_does_not_cost_the_others_their_digits():
 def test_scores_of_all_strategies_are_of_one_kind(score_by):
     X, y = problem_data("regression", n=120, m=5)
     measure = SquaredMutualInformation(n_basis=40, score_by=score_by)
-    weighted = FeatureSelector(measure, L1Weighting(), 3, random_state=0).fit(X, y)
+    weighted = FeatureSelector(measure, L1Path(), 3, random_state=0).fit(X, y)
     expected = weighted.estimate_ if score_by == "estimate" else -weighted.cv_score_ - 0.5
     assert weighted.score_ == pytest.approx(expected)
     assert weighted.estimate_ > -weighted.cv_score_ - 0.5

@@ -1,4 +1,4 @@
-"""What the pictures show."""
+"""Plots of fitted selectors."""
 
 import re
 import sys
@@ -15,7 +15,8 @@ from sklearn.base import BaseEstimator
 from l1lsmi import L1HSIC, L1LSMI, FeatureSelector, explain
 from l1lsmi.baselines import MRMR, QPFS
 from l1lsmi.measures import HSIC, Pearson
-from l1lsmi.plots import COLOURS, PALE, plot_interactions, plot_path, plot_score_by_k, plot_weights
+from l1lsmi.plots import plot_interactions, plot_path, plot_score_by_k, plot_weights
+from l1lsmi.plots._axes import COLOURS, PALE
 from l1lsmi.report.page import STYLES, _asset
 from l1lsmi.strategies import Backward, Exhaustive, Forward, Ranking
 
@@ -56,7 +57,7 @@ def draw_all(selector, X, y, axes):
     ]
 
 
-def test_pictures_are_drawn_where_asked_and_nothing_is_shown(monkeypatch):
+def test_plots_are_drawn_on_the_given_axes_and_not_shown(monkeypatch):
     monkeypatch.setattr(plt, "show", lambda *_: pytest.fail("plt.show was called"))
     X, y = data()
     selector = fitted()
@@ -84,37 +85,37 @@ def test_paths_of_weights_are_shares():
         if f"x{column}" in named:
             np.testing.assert_allclose(named[f"x{column}"].get_ydata(), share)
     assert len(ax.lines) == 6 and len({line.get_color() for line in coloured(ax)}) == 2
-    assert [label.get_text() for label in ax.get_xticklabels()] == [str(s.size) for s in path.stations]
+    assert [label.get_text() for label in ax.get_xticklabels()] == [str(s.size) for s in path.steps]
     assert ax.get_ylabel() == "share of the weight (%)" and ax.get_title(loc="left") == ""
 
 
-def test_features_that_came_in_by_an_exchange_are_dashed():
+def test_features_selected_by_an_exchange_are_dashed():
     selector = fitted()
     first_out = explain.path_table(selector).lines()[0][-1]
     selector.support_ = np.isin(np.arange(6), [1, 4, first_out])
     ax = plot_path(selector)
     styles = {text: line.get_linestyle() for text, line in zip(texts(ax), _by_end(ax), strict=True)}
     assert [text for text, style in styles.items() if style == "--"] == [f"x{first_out}"]
-    assert ax.get_title(loc="left") == "dashed: came in by an exchange at the end"
+    assert ax.get_title(loc="left") == "dashed: selected by an exchange after the path"
 
 
 def _by_end(ax):
-    """Lines in the order of their names, which go from the bottom up."""
+    """Lines in the order of their labels, from bottom to top."""
     return sorted(coloured(ax), key=lambda line: np.nan_to_num(line.get_ydata()[-1]))
 
 
 @pytest.mark.parametrize("algorithm", ["path", "paper"])
-def test_paths_of_both_algorithms_go_down(algorithm):
+def test_paths_of_both_algorithms_have_all_radii(algorithm):
     X, y = data(80)
     selector = L1HSIC(2, algorithm=algorithm, n_restarts=2, max_iter=10, random_state=0).fit(X, y)
     ax = plot_path(selector)
-    radii = sorted((s.radius for s in explain.path_table(selector).stations if s.size), reverse=True)
+    radii = sorted((s.radius for s in explain.path_table(selector).steps if s.size), reverse=True)
     assert len(ax.lines[0].get_xdata()) == len(radii)
     ax.figure.canvas.draw()
 
 
 @pytest.mark.parametrize("grows", [True, False])
-def test_paths_of_steps_name_what_came_or_went(grows):
+def test_paths_of_steps_name_added_or_removed_features(grows):
     X, y = data(80)
     X = pd.DataFrame(X, columns=list("abcdef"))
     selector = FeatureSelector(HSIC(), Forward() if grows else Backward(), 3).fit(X, y)
@@ -127,14 +128,14 @@ def test_paths_of_steps_name_what_came_or_went(grows):
     assert ax.xaxis_inverted() != grows
 
 
-def test_paths_of_exhaustive_searches_rise():
+def test_paths_of_exhaustive_searches_increase():
     X, y = data(60)
     ax = plot_path(FeatureSelector(HSIC(), Exhaustive(), 2).fit(X, y))
-    assert ax.get_xlabel() == "better sets found"
+    assert ax.get_xlabel() == "improvements found"
     assert (np.diff(ax.lines[0].get_ydata()) > 0).all()
 
 
-def test_weights_are_bars_heaviest_first():
+def test_weights_are_bars_in_decreasing_order():
     selector = fitted(4)
     ax = plot_weights(selector)
     widths = [bar.get_width() for bar in ax.patches]
@@ -146,13 +147,13 @@ def test_weights_are_bars_heaviest_first():
     assert bottom > top  # the first bar is on top
 
 
-def test_scores_stand_in_for_weights():
+def test_scores_are_plotted_where_there_are_no_weights():
     X, y = data(80)
     ranking = FeatureSelector(Pearson(), Ranking(), 2).fit(X, y)
     ax = plot_weights(ranking)
     assert ax.get_xlabel() == "score" and ax.patches[0].get_width() == ranking.scores_.max()
     assert plot_weights(QPFS(2).fit(X, y)).get_xlabel() == "weight"
-    with pytest.raises(ValueError, match="FeatureSelector has neither weights nor scores"):
+    with pytest.raises(ValueError, match="FeatureSelector has neither weights_ nor scores_"):
         plot_weights(FeatureSelector(HSIC(), Forward(), 2).fit(X, y))
 
 
@@ -168,7 +169,7 @@ def test_scores_by_size_of_data():
     assert rings == {2: curve.scores[1], 3: curve.scores[2]}
     ax.figure.canvas.draw()
     names = [text.get_window_extent() for text in ax.texts]
-    assert all(name.y0 >= ax.get_window_extent().y1 for name in names)  # where no line is
+    assert all(name.y0 >= ax.get_window_extent().y1 for name in names)  # above the axes
     assert not names[0].overlaps(names[1])
     assert texts(plot_score_by_k(fitted(2, n=200), X, y)) == ["selected: 2 (knee)"]
 
@@ -182,7 +183,7 @@ def test_scores_by_size_of_the_path_alone():
     exhaustive = FeatureSelector(HSIC(), Exhaustive(), 2).fit(X, y)
     best = max(step.score for step in exhaustive.path_)
     assert plot_score_by_k(exhaustive).lines[0].get_ydata().tolist() == [best]
-    with pytest.raises(ValueError, match="MRMR has no path to take scores from: pass X and y"):
+    with pytest.raises(ValueError, match="MRMR has no path with scores: pass X and y"):
         plot_score_by_k(MRMR(2).fit(X, y))
     with pytest.raises(ValueError, match="y is None: pass both X and y, or neither"):
         plot_score_by_k(forward, X)
@@ -190,7 +191,7 @@ def test_scores_by_size_of_the_path_alone():
         plot_score_by_k(forward, y=y)
 
 
-def test_interactions_are_a_symmetric_picture():
+def test_interactions_are_a_symmetric_image():
     X, y = data()
     selector = fitted(3)
     ax = plot_interactions(selector, X, y)
@@ -199,12 +200,12 @@ def test_interactions_are_a_symmetric_picture():
     assert shown.mask.diagonal().all() and shown.mask.sum() == 3
     np.testing.assert_array_equal(shown.data, found.matrix)
     low, high = ax.images[0].get_clim()
-    assert low == -high == -np.abs(found.matrix).max()  # 0 is in the middle of the colours
+    assert low == -high == -np.abs(found.matrix).max()  # 0 is the middle of the colour map
     assert [label.get_text() for label in ax.get_yticklabels()] == list(found.names)
     assert len(ax.texts) == 6 and f"{found.matrix.max():.2f}" in texts(ax)
 
 
-def test_colours_of_pairs_are_those_of_the_report():
+def test_colours_of_interactions_are_those_of_the_report():
     X, y = data()
     image = plot_interactions(fitted(3), X, y).images[0]
     styles = "".join(_asset(name) for name in STYLES)
@@ -214,8 +215,8 @@ def test_colours_of_pairs_are_those_of_the_report():
     assert [matplotlib.colors.to_hex(image.to_rgba(value)) for value in (high, low)] == [up, down]
 
 
-class Heavy(BaseEstimator):
-    """A wide selection with a path, without a search."""
+class Wide(BaseEstimator):
+    """A selector of many features with a made-up path."""
 
     def __init__(self, m, k):
         rng = np.random.default_rng(0)
@@ -240,17 +241,17 @@ class _Point:
         self.__dict__.update(zip(names, values, strict=True))
 
 
-def test_only_what_matters_of_many_features_is_drawn():
-    selector = Heavy(20_000, 40)
+def test_the_number_of_lines_and_bars_is_limited():
+    selector = Wide(20_000, 40)
     ax = plot_path(selector)
     assert len(coloured(ax)) == 12 and len(ax.lines) == 30 and len(ax.texts) == 12
-    assert ax.get_title(loc="left") == "28 more selected features are not drawn"
+    assert ax.get_title(loc="left") == "28 more selected features not shown"
     heights = sorted(text.xyann[1] for text in ax.texts)
     low, high = ax.get_ylim()
     assert min(np.diff(heights)) > 0.05 * (high - low) and low <= heights[0] and heights[-1] <= high
     assert ax.get_xticklabels()[0].get_text() == "20,000"
     bars = plot_weights(selector)
-    assert len(bars.patches) == 30 and bars.get_xlabel() == "weight (and 10 more features)"
+    assert len(bars.patches) == 30 and bars.get_xlabel() == "weight (10 more features not shown)"
     assert plot_score_by_k(selector).get_xscale() == "log"
     X = np.random.default_rng(0).normal(size=(60, 20_000))
     pairs = plot_interactions(selector, X, X[:, 0] > 0)
@@ -259,7 +260,7 @@ def test_only_what_matters_of_many_features_is_drawn():
         drawn.figure.canvas.draw()
 
 
-def test_names_are_short_lines_and_never_formulas():
+def test_names_are_shortened_and_never_formulas():
     X, y = data()
     names = ["price in $ (net) $", "a\nb", "n" * 60, "\\frac", "$x", "  "]
     selector = L1LSMI(6, random_state=0).fit(pd.DataFrame(X, columns=names), y)
@@ -273,12 +274,12 @@ def test_names_are_short_lines_and_never_formulas():
         "\\$x",
         "(no name)",
     }
-    ax.figure.canvas.draw()  # a formula that cannot be read would be an error
+    ax.figure.canvas.draw()  # an invalid formula would raise
 
 
-def test_what_cannot_be_drawn_is_said():
+def test_what_cannot_be_plotted_raises_a_clear_error():
     X, y = data(60)
-    with pytest.raises(ValueError, match="MRMR has no path to draw: use plot_weights"):
+    with pytest.raises(ValueError, match="MRMR has no path to plot: use plot_weights"):
         plot_path(MRMR(2).fit(X, y))
     with pytest.raises(ValueError, match="ax is a int: pass matplotlib Axes"):
         plot_path(fitted(), 3)
@@ -288,13 +289,13 @@ def test_what_cannot_be_drawn_is_said():
         plot_weights(L1LSMI)
 
 
-def test_colours_are_told_apart_without_colour():
+def test_colours_differ_in_luminance():
     luminance = [np.dot([0.2126, 0.7152, 0.0722], matplotlib.colors.to_rgb(c)) for c in COLOURS[:3]]
     assert min(np.abs(np.subtract.outer(luminance, luminance))[np.triu_indices(3, 1)]) > 0.02
     assert len(set(COLOURS)) == len(COLOURS)
 
 
-def test_matplotlib_is_asked_for_by_its_extra(monkeypatch):
+def test_a_missing_matplotlib_is_reported_with_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"Plots need matplotlib: pip install 'l1lsmi\[plot\]'\."):
         plot_weights(fitted())

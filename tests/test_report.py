@@ -1,4 +1,4 @@
-"""The report: a dict that anything can read, and a page that asks nothing of anyone."""
+"""The report: data that follow its schema, and a page without external resources."""
 
 import json
 import re
@@ -17,11 +17,11 @@ from l1lsmi.evaluation import compare_selectors, svm_error
 from l1lsmi.explain import ScoreBySize
 from l1lsmi.measures import HSIC, Pearson
 from l1lsmi.report import collect, render, schema, write_report
-from l1lsmi.report.mentions import Mentions
-from l1lsmi.report.names import shown
-from l1lsmi.report.numbers import sig
+from l1lsmi.report._feature_index import FeatureIndex
+from l1lsmi.report._names import printable
+from l1lsmi.report._numbers import sig
+from l1lsmi.report._sections import sizes_section
 from l1lsmi.report.page import SCRIPTS, STYLES, _asset, _hash
-from l1lsmi.report.parts import sizes_part
 from l1lsmi.strategies import Backward, Forward, Ranking
 
 WHEN = datetime(2024, 2, 29, 12, 0, 0, tzinfo=UTC)
@@ -65,20 +65,20 @@ def page(report):
 
 
 def checked(report):
-    """The report after a trip through JSON, if it is what the schema says."""
-    there_and_back = json.loads(json.dumps(report, allow_nan=False))
-    jsonschema.validate(there_and_back, schema())
-    assert there_and_back == report
+    """The report, after validation against the schema and a round trip through JSON."""
+    decoded = json.loads(json.dumps(report, allow_nan=False))
+    jsonschema.validate(decoded, schema())
+    assert decoded == report
     return report
 
 
 def quick(selector, X, y, **options):
-    """A report without what takes longest."""
+    """A report without held-out errors, which take longest."""
     return collect(selector, X, y, held_out=False, max_rows=40, made=WHEN, **options)
 
 
 class Reader(HTMLParser):
-    """Elements and text of a page as a browser would see them."""
+    """Elements and text of a page, as a browser parses them."""
 
     def __init__(self, text):
         super().__init__()
@@ -101,7 +101,7 @@ class Reader(HTMLParser):
 # -- the dict ---------------------------------------------------------------------------------
 
 
-def test_schema_is_a_schema_and_refuses(report):
+def test_schema_is_valid_and_rejects_other_keys(report):
     jsonschema.Draft202012Validator.check_schema(schema())
     for broken in ({**report, "surprise": 1}, {k: v for k, v in report.items() if k != "asked"}):
         with pytest.raises(jsonschema.ValidationError):
@@ -123,26 +123,26 @@ def test_numbers_of_the_dict_are_those_of_the_selector(report):
     assert all(len(s["ids"]) + s["n_left_out"] == s["size"] for s in sizes["sets"])
 
 
-def test_everything_that_is_mentioned_has_a_name(report):
+def test_every_feature_that_is_referred_to_has_a_name(report):
     known = {feature["id"] for feature in report["features"]}
-    mentioned = {track["id"] for track in report["path"]["tracks"]}
-    for station in report["path"]["stations"]:
-        mentioned |= {*station["entered"], *station["left"]}
+    used = {track["id"] for track in report["path"]["tracks"]}
+    for step in report["path"]["stations"]:
+        used |= {*step["entered"], *step["left"]}
     for found in report["sizes"]["sets"]:
-        mentioned |= set(found["ids"])
-    mentioned |= {row[key] for row in report["redundancy"]["rejected"] for key in ("id", "nearest")}
-    mentioned |= set(report["interactions"]["ids"]) | {plot["id"] for plot in report["plots"]["features"]}
-    assert mentioned <= known
+        used |= set(found["ids"])
+    used |= {row[key] for row in report["redundancy"]["rejected"] for key in ("id", "nearest")}
+    used |= set(report["interactions"]["ids"]) | {plot["id"] for plot in report["plots"]["features"]}
+    assert used <= known
 
 
-def test_path_tells_who_came_and_who_left(report):
+def test_path_has_added_and_removed_features(report):
     inside = set()
     selector = fitted()[0]
     last = report["path"]["stations"][-1]
-    for station in report["path"]["stations"]:
-        assert station["n_entered"] >= len(station["entered"])
-        inside = (inside | set(station["entered"])) - set(station["left"])
-        if station["n_entered"] == len(station["entered"]) and not station["n_left"] > len(station["left"]):
+    for step in report["path"]["stations"]:
+        assert step["n_entered"] >= len(step["entered"])
+        inside = (inside | set(step["entered"])) - set(step["left"])
+        if step["n_entered"] == len(step["entered"]) and not step["n_left"] > len(step["left"]):
             assert len(inside) <= 10
     assert last["size"] == selector.support_.sum()
     for track in report["path"]["tracks"]:
@@ -153,7 +153,7 @@ def test_path_tells_who_came_and_who_left(report):
     np.testing.assert_allclose(totals, 1, atol=1e-3)
 
 
-def test_the_same_input_gives_the_same_page_but_for_the_time(report, page):
+def test_the_same_input_gives_the_same_page_except_for_the_date(report, page):
     selector, X, y = fitted()
     again = collect(selector, X, y, target="ill", n_splits=2, max_rows=40)
     assert again["made"] != report["made"]
@@ -175,7 +175,7 @@ SELECTORS = {
 @pytest.mark.parametrize("name", SELECTORS)
 def test_every_kind_of_method(name):
     selector, kind = SELECTORS[name]
-    # Each method with one of the two tasks, in turn.
+    # Alternately a classification and a regression.
     X, y = data(["classification", "regression"][list(SELECTORS).index(name) % 2], m=8, n=80)
     report = checked(quick(selector.fit(X, y), X, y))
     assert (report["path"] and report["path"]["kind"]) == kind
@@ -186,52 +186,53 @@ def test_every_kind_of_method(name):
     assert ('id="interactions"' in page) == (selector.n_features_to_select > 1)
 
 
-def test_the_estimate_and_the_score_have_names_of_their_own(report, page):
+def test_estimate_and_score_are_distinguished(report, page):
     selector = fitted()[0]
     assert report["chosen"]["estimate"] == pytest.approx(selector.smi_, rel=1e-5)
     text = " ".join(" ".join(Reader(page).words).split())
     estimate, score = sig(report["chosen"]["estimate"]), sig(report["chosen"]["score"])
     assert f"The SMI estimate of the search, {estimate}," in text
-    assert f"the score of the set, {score}," in text and "score of the set on rows left out" in text
+    assert f"the score of the set, {score}," in text and "held-out score of the set" in text
     X, y = data()
     other = quick(MRMR(3).fit(X, y), X, y)
     assert other["chosen"]["estimate"] is None and "SMI estimate" not in render(other)
 
 
-def test_weights_that_were_never_fitted_are_not_shown():
+def test_weights_that_were_not_fitted_are_not_printable():
     X, y = data()
     with pytest.warns(ConvergenceWarning, match="time limit"):
         selector = L1LSMI(3, random_state=0, time_limit=1e-9).fit(X, y)
     assert set(selector.weights_[selector.support_]) == {1.0}
     report = checked(quick(selector, X, y))
     assert not report["chosen"]["has_weights"] and report["chosen"]["weights_missing"]
-    assert "the search was stopped before they were fitted" in render(report)
+    assert "because the search was stopped before they were fitted" in render(report)
 
 
-def test_the_first_lines_say_where_fewer_features_score_higher(report):
+def test_the_summary_reports_smaller_sets_with_higher_scores(report):
     sizes = report["sizes"]
     sets = [{**s, "score": {1: 0.2, 2: 0.3}.get(s["size"], 0.25)} for s in sizes["sets"]]
     better = {**report, "sizes": {**sizes, "sets": sets, "better": 2, "knee": 1}}
     text = " ".join(" ".join(Reader(render(checked(better))).words).split())
-    assert "2 of them score higher than all 3" in text and "ask for 2." in text
-    assert "further features add little" not in text.split("The features")[0]
+    assert "A set of 2 features scores higher than all 3" in text
+    assert "try n_features_to_select=2 ." in text
+    assert "further features add little" not in text.split("Selected features")[0]
     command = {**better, "reproduce": {**report["reproduce"], "command": "l1lsmi select a.csv"}}
     assert "try <code>-k 2</code>." in render(command)
     level = render({**better, "sizes": {**better["sizes"], "better": None}})
-    assert "Most of what can be said is said by one of them" in level
+    assert "One feature carries most of the information" in level
 
 
 @pytest.mark.parametrize(
     ("scores", "better"),
     [([0.1, 0.3, 0.2, 0.4], 2), ([0.1, 0.205, 0.2, 0.4], None), ([0.1, 0.2, 0.3, 0.4], None)],
 )
-def test_a_smaller_set_is_better_where_it_clearly_scores_higher(scores, better):
+def test_a_smaller_set_is_reported_where_its_score_is_clearly_higher(scores, better):
     sets = tuple(np.arange(size) for size in (1, 2, 3, 4))
     curve = ScoreBySize(np.array([1, 2, 3, 4]), sets, np.array(scores), 1, 3, 50, 50)
-    assert sizes_part(curve, Mentions(list("abcd"), np.arange(3), None))["better"] == better
+    assert sizes_section(curve, FeatureIndex(list("abcd"), np.arange(3), None))["better"] == better
 
 
-def test_regression_says_how_far_off():
+def test_errors_of_regression():
     selector, X, y = fitted("regression")
     report = checked(collect(selector, X, y, n_splits=2, max_rows=40, made=WHEN))
     held = report["held_out"]
@@ -244,17 +245,18 @@ def test_regression_says_how_far_off():
     kinds = {plot["id"]: plot["kind"] for plot in report["plots"]["features"]}
     assert kinds.get(3, "boxes") == "boxes" and "scatter" in kinds.values()
     text = " ".join(" ".join(Reader(render(report)).words).split())
-    assert "a support vector machine is off by" in text and "Always naming the mean" in text
+    assert "a support vector machine has a root mean squared error of" in text
+    assert "Always predicting the mean has an error of" in text
 
 
-def test_rows_of_the_held_out_error_are_capped():
+def test_rows_of_the_held_out_error_are_limited():
     selector, X, y = fitted()
     held = collect(selector, X, y, held_out_rows=60, n_splits=1, max_rows=40)["held_out"]
     assert held["n_rows"] == held["n_train"] + held["n_test"] == 60 and held["n_splits"] == 1
 
 
-def test_the_selection_is_made_anew_for_the_held_out_error():
-    """What is left to chance when features are chosen on rows that count the errors must not be gained."""
+def test_features_are_selected_in_each_split_for_the_held_out_error():
+    """On pure noise, the held-out error must not profit from a selection on all rows."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 1000)), np.arange(60) % 2
     selector = FeatureSelector(Pearson(), Ranking(), 5).fit(X, y)
@@ -272,7 +274,7 @@ def test_comparison_of_methods():
     comparison = compare_selectors(methods, X, y, n_splits=2)
     report = checked(quick(selector, X, y, comparison=comparison))
     listed = {method["name"]: method for method in report["comparison"]["methods"]}
-    assert list(listed)[2:] == ["all features", "broken"]  # the best method first, as on the command line
+    assert list(listed)[2:] == ["all features", "broken"]  # best method first, as on the command line
     assert list(listed)[:2] == sorted(["mrmr", "<lasso>"], key=lambda name: listed[name]["error"])
     assert listed["broken"]["error"] is None and listed["broken"]["errors"] == []
     assert "50" in listed["broken"]["failure"]
@@ -290,7 +292,7 @@ def test_comparison_of_methods():
     assert checked(alone)["comparison"]["agreement"] is None
 
 
-def test_errors_of_a_compared_method_are_those_of_the_comparison():
+def test_held_out_errors_are_taken_from_a_comparison():
     X, y = data(n=80)
     comparison = compare_selectors({"lasso": LassoK(3), "mrmr": MRMR(3)}, X, y, n_splits=2, random_state=5)
     options = {"max_rows": 40, "comparison": comparison}
@@ -303,17 +305,17 @@ def test_errors_of_a_compared_method_are_those_of_the_comparison():
     assert (held["n_rows"], held["n_train"], held["n_test"], held["n_splits"]) == (80, 56, 24, 2)
     assert held["guess"] == report["comparison"]["guess"] and held["compared_as"] == "mrmr"
     text = " ".join(" ".join(Reader(render(report)).words).split())
-    assert "The same rows, the same splits" in text and "2 random splits of 80 rows" not in text
-    with pytest.raises(ValueError, match="held_out='pearson' is none of the methods that were compared"):
+    assert "on the same rows and splits" in text and "2 random splits of 80 rows" not in text
+    with pytest.raises(ValueError, match="held_out='pearson' is not a method of the comparison"):
         collect(MRMR(3).fit(X, y), X, y, held_out="pearson", **options)
-    with pytest.raises(ValueError, match="held_out='mrmr' needs a comparison"):
+    with pytest.raises(ValueError, match="held_out='mrmr' names a method of a comparison: pass comparison"):
         collect(MRMR(3).fit(X, y), X, y, held_out="mrmr", max_rows=40)
     stopped = compare_selectors(
         {"lasso": LassoK(3), "mrmr": MRMR(3)}, X, y, n_splits=1, stop=iter([False, False, True]).__next__
     )
     report = checked(collect(MRMR(3).fit(X, y), X, y, held_out="mrmr", **{**options, "comparison": stopped}))
     assert report["held_out"] is None and report["comparison"]["stopped"]
-    assert "when the comparison ended are missing" in render(report)
+    assert "methods that had not finished are missing" in render(report)
 
 
 def test_quartiles_and_shares_are_those_of_the_data(report):
@@ -353,16 +355,16 @@ def test_columns_and_notes_of_a_file():
         {"used_as": "left out: text", "n": 1},
     ]
     text = " ".join(Reader(render(report)).words)
-    for said in (
+    for expected in (
         "2 rows were dropped.",
         "l1lsmi select a.csv",
         "ab" * 32,
         "prepare(read_table('a.csv'), 'ill', missing='drop')",
     ):
-        assert said in text
+        assert expected in text
 
 
-def test_the_program_of_the_page_does_it_again():
+def test_the_code_of_the_page_reproduces_the_selection():
     X, y = data()
     for selector in (
         L1LSMI(3, random_state=0, n_restarts=1),
@@ -375,13 +377,13 @@ def test_the_program_of_the_page_does_it_again():
         np.testing.assert_array_equal(names["selector"].support_, selector.support_)
 
 
-def test_bad_arguments_get_one_sentence():
+def test_bad_arguments_raise_clear_errors():
     selector, X, y = fitted()
-    with pytest.raises(ValueError, match="feature_names has 2 names, but X has 10 columns"):
+    with pytest.raises(ValueError, match="feature_names has 2 names, but there are 10 features: pass one"):
         collect(selector, X, y, feature_names=["a", "b"])
-    with pytest.raises(ValueError, match="asked has 'colour', which a report has no place for"):
+    with pytest.raises(ValueError, match="asked has the unknown key 'colour'"):
         collect(selector, X, y, asked={"colour": "red"})
-    with pytest.raises(ValueError, match="is missing: pass its dict as it is"):
+    with pytest.raises(ValueError, match=r"report lacks .+: pass the unchanged result of collect"):
         render({"features": []})
     with pytest.raises(ValueError, match="there is no folder"):
         write_report("/nowhere/at/all.html", selector, X, y)
@@ -390,7 +392,7 @@ def test_bad_arguments_get_one_sentence():
 # -- the page ---------------------------------------------------------------------------------
 
 
-def test_nothing_of_the_page_is_fetched(page):
+def test_the_page_has_no_external_resources(page):
     for tag, attributes in Reader(page).elements:
         assert tag not in ("img", "iframe", "object", "embed", "base", "form", "video", "audio", "frame"), tag
         for name in ("src", "href", "srcset", "action", "data", "poster", "xlink:href"):
@@ -414,7 +416,7 @@ def test_nothing_of_the_page_is_fetched(page):
     assert "insertAdjacentHTML" not in js and "document.write" not in js and "</script" not in js
 
 
-def test_policy_knows_the_script_and_the_style_and_nothing_else(page):
+def test_the_content_security_policy_allows_only_the_script_and_the_style(page):
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1].replace("&#39;", "'")
     style = re.search(r"<style>(.*?)</style>", page, re.DOTALL)[1]
     script = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
@@ -423,15 +425,15 @@ def test_policy_knows_the_script_and_the_style_and_nothing_else(page):
     assert f"style-src '{_hash(style)}'" in policy and f"script-src '{_hash(script[0])}'" in policy
 
 
-def test_the_page_carries_its_numbers(report, page):
+def test_the_page_contains_its_data(report, page):
     assert json.loads(re.search(r'id="report-data">(.*?)</script>', page, re.DOTALL)[1]) == report
 
 
-def test_every_picture_has_a_table(page):
+def test_every_plot_has_a_table(page):
     sections = re.findall(r'<section id="[\w-]+".*?</section>', page, re.DOTALL)
-    pictured = [section for section in sections if "data-picture=" in section]
-    assert len(pictured) >= 6
-    assert all("<table>" in section and "<details>" in section for section in pictured)
+    plotted = [section for section in sections if "data-picture=" in section]
+    assert len(plotted) >= 6
+    assert all("<table>" in section and "<details>" in section for section in plotted)
 
 
 def test_hostile_names_are_text():
@@ -441,13 +443,13 @@ def test_hostile_names_are_text():
     report = checked(quick(selector, X, y, feature_names=HOSTILE, target="<b>target</b>", method="<u>m</u>"))
     page = render(report)
     reader = Reader(page)
-    calm = Reader(render(quick(selector, X, y)))
-    # The same elements, whatever the names: not one more and not one less.
-    assert [(t, set(a)) for t, a in reader.elements] == [(t, set(a)) for t, a in calm.elements]
+    harmless = Reader(render(quick(selector, X, y)))
+    # Names do not add or remove elements.
+    assert [(t, set(a)) for t, a in reader.elements] == [(t, set(a)) for t, a in harmless.elements]
     text = "".join(reader.words)
     for name in HOSTILE[:4]:
         assert name in text
-    assert "49" not in re.findall(r"\d+", shown(HOSTILE[3]))
+    assert "49" not in re.findall(r"\d+", printable(HOSTILE[3]))
     assert "<script>window.hacked" not in page and "<img" not in page and "<b>target" not in page
     for character in "\u2028\u2029\u202e\x00":
         assert character not in page
@@ -457,13 +459,13 @@ def test_hostile_names_are_text():
 
 
 @pytest.mark.parametrize("name", ["\ud800 lone", "a\x1bb", "", 7, None, "\u2066isolate"])
-def test_any_name_can_be_shown(name):
-    text = shown(name)
+def test_any_name_becomes_printable(name):
+    text = printable(name)
     text.encode("utf-8")
     assert text.strip() and not re.search(r"[\x00-\x1f\x7f\u2028\u2029\u202a-\u202e\u2066-\u2069]", text)
 
 
-def test_twenty_thousand_features_make_a_small_page(tmp_path):
+def test_the_page_of_twenty_thousand_features_is_small(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 20_000)).astype(np.float32)
     y = X[:, 7] + 0.1 * rng.normal(size=40) > 0
@@ -476,7 +478,7 @@ def test_twenty_thousand_features_make_a_small_page(tmp_path):
     assert path.stat().st_size < 5e6 and [file.name for file in tmp_path.iterdir()] == ["wide.html"]
     text = path.read_text(encoding="utf-8")
     words = " ".join(" ".join(Reader(text).words).split())
-    assert "2 further chosen features are not listed here" in words
+    assert "2 further selected features are not listed here" in words
     assert "19,700 further columns not listed" in words
     report = json.loads(re.search(r'id="report-data">(.*?)</script>', text, re.DOTALL)[1])
     assert report["ranking"] is None and len(report["plots"]["features"]) <= 24
@@ -487,10 +489,10 @@ def test_many_classes_and_few_rows():
     y = np.arange(60) % 15
     report = checked(quick(FeatureSelector(HSIC(), Forward(), 2).fit(X, y), X, y))
     assert report["plots"]["n_classes_left_out"] == 7
-    assert "7 classes with fewer rows left out" in " ".join(" ".join(Reader(render(report)).words).split())
+    assert "7 classes with fewer rows not shown" in " ".join(" ".join(Reader(render(report)).words).split())
 
 
-def test_without_the_template_library(monkeypatch, report):
+def test_a_missing_jinja2_is_reported_with_its_extra(monkeypatch, report):
     import builtins
 
     original = builtins.__import__

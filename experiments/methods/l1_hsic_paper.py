@@ -4,13 +4,12 @@ from experiments.method import Method
 from experiments.methods._fitted import chosen
 from l1lsmi import FeatureSelector
 from l1lsmi.measures import HSIC
-from l1lsmi.strategies import L1Weighting
+from l1lsmi.strategies import L1Paper
 
 
 def select(X, y, k, task, seed):
     """The k columns with weights."""
-    weighting = L1Weighting(
-        algorithm="paper",
+    weighting = L1Paper(
         n_restarts=20,
         max_iter=20,
         max_doublings=15,

@@ -9,7 +9,7 @@ from experiments.method import Method
 from experiments.methods._fitted import chosen
 from l1lsmi import FeatureSelector
 from l1lsmi.measures import SquaredMutualInformation
-from l1lsmi.strategies import L1Weighting
+from l1lsmi.strategies import L1Paper
 
 
 def select(X, y, k, task, seed):
@@ -26,7 +26,7 @@ def select(X, y, k, task, seed):
         task=task,
         random_state=seed,
     )
-    weighting = L1Weighting(algorithm="paper", n_restarts=20, max_iter=20, max_doublings=15, max_halvings=10)
+    weighting = L1Paper(n_restarts=20, max_iter=20, max_doublings=15, max_halvings=10)
     return chosen(FeatureSelector(measure, weighting, k), X, y)
 
 

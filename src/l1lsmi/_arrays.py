@@ -39,7 +39,7 @@ def namespace(*arrays: Array) -> Namespace:
     return array_api_compat.array_namespace(*arrays)
 
 
-def is_foreign(x: object) -> bool:
+def is_non_numpy(x: object) -> bool:
     """Tell whether ``x`` is an array of a library other than NumPy."""
     return array_api_compat.is_array_api_obj(x) and not array_api_compat.is_numpy_array(x)
 
@@ -70,7 +70,7 @@ def to_numpy(x: Array) -> HostArray:
     return np.from_dlpack(host) if not isinstance(host, np.ndarray) else host
 
 
-def like(values: Any, reference: Array, dtype: Any = None) -> Array:
+def asarray_like(values: Any, reference: Array, dtype: Any = None) -> Array:
     """Place ``values`` in the library and on the device of ``reference``."""
     if type(reference) is np.ndarray:
         return np.asarray(values, dtype=dtype)
@@ -91,7 +91,7 @@ def in_float64(x: Array) -> Array:
     return xp.astype(x, xp.float64, copy=False)
 
 
-def matching(x: Array, reference: Array) -> Array:
+def astype_like(x: Array, reference: Array) -> Array:
     """The same numbers in the precision of ``reference``, not copied where they have it already."""
     return namespace(x).astype(x, reference.dtype, copy=False)
 
@@ -105,15 +105,22 @@ def gather(x: Array, rows: HostArray, columns: HostArray | None) -> Array:
         most = rows.size * 8 > x.shape[0]
         return x.take(columns, axis=1)[rows] if most else x[rows[:, None], columns]
     xp = namespace(x)
-    picked = xp.take(x, like(rows, x), axis=0)
-    return picked if columns is None else xp.take(picked, like(columns, x), axis=1)
+    picked = xp.take(x, asarray_like(rows, x), axis=0)
+    return picked if columns is None else xp.take(picked, asarray_like(columns, x), axis=1)
 
 
-def gather_each(x: Array, rows: HostArray, columns: HostArray) -> Array:
-    """Pick rows and columns of a matrix several times: (r, n) and (r, w) give an array (r, n, w)."""
+def gather_batch(x: Array, rows: HostArray, columns: HostArray) -> Array:
+    """Pick rows and columns of a matrix for a batch: (r or 1, n) and (r or 1, w) give an array (r, n, w)."""
     if isinstance(x, np.ndarray) or array_api_compat.is_torch_array(x) or array_api_compat.is_cupy_array(x):
-        return x[like(rows, x)[:, :, None], like(columns, x)[:, None, :]]
+        return x[asarray_like(rows, x)[:, :, None], asarray_like(columns, x)[:, None, :]]
+    n_batch = max(len(rows), len(columns))
+    rows, columns = (np.broadcast_to(a, (n_batch, a.shape[1])) for a in (rows, columns))
     return namespace(x).stack([gather(x, *picked) for picked in zip(rows, columns, strict=True)])
+
+
+def take_members(x: Array, members: Sequence[int]) -> Array:
+    """Some members of a batch, along the first axis."""
+    return namespace(x).take(x, asarray_like(np.asarray(members), x), axis=0)
 
 
 def device_of(x: Array) -> str:
@@ -208,7 +215,7 @@ def _c_library() -> Any:
 
 
 @contextmanager
-def steady_blas() -> Iterator[None]:
+def single_threaded_blas() -> Iterator[None]:
     """Keep matrix products on one thread while the context lasts.
 
     Sums are then added up in the same order on every machine, so that results do not depend on
@@ -228,7 +235,7 @@ def steady_blas() -> Iterator[None]:
 
 
 def blas_threads() -> int:
-    """Threads that a matrix product may take by the settings of the process, `steady_blas` aside."""
+    """Threads that a matrix product may take outside of `single_threaded_blas`."""
     return _allowed if _steady.locked() else _blas_threads_now()
 
 
@@ -237,15 +244,15 @@ def _blas_threads_now() -> int:
     return max((number for number in of_libraries if number), default=1)
 
 
-def steadily(function: Callable[..., Any], *arguments: Any) -> Any:
+def call_single_threaded(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function with matrix products on one thread, in whatever process it came to."""
-    with steady_blas():
+    with single_threaded_blas():
         return function(*arguments)
 
 
 def product_into(out: Array | None, left: Array, right: Array) -> Array:
-    """Matrix product, written into ``out`` where there is one and the library can."""
-    if out is not None and isinstance(out, np.ndarray):
+    """Matrix product, written into ``out`` where it has the right shape and the library can."""
+    if isinstance(out, np.ndarray) and out.shape == (*left.shape[:-1], right.shape[-1]):
         return np.matmul(left, right, out=out)
     return left @ right
 
@@ -288,43 +295,77 @@ def positive_definite_solver(matrices: Array) -> Callable[[Array], Array]:
 
 def positive_definite_inverse(matrices: Array) -> Array:
     """Inverse of symmetric positive definite matrices, (..., b, b)."""
-    if isinstance(matrices, np.ndarray) and matrices.ndim == 2:
-        factor, failed = lapack.dpotrf(matrices.T, clean=0)  # a symmetric matrix read by columns is itself
-        if not failed:
-            half, failed = lapack.dpotri(factor, overwrite_c=1)
-            if not failed:
-                upper = np.triu(half)
-                return np.asarray(upper + np.triu(half, 1).T)
+    if isinstance(matrices, np.ndarray):
+        return _of_each(_lapack_inverse, matrices)
     return namespace(matrices).linalg.inv(matrices)
+
+
+def _lapack_inverse(matrix: HostArray) -> HostArray:
+    factor, failed = lapack.dpotrf(matrix.T, clean=0)  # a symmetric matrix read by columns is itself
+    if not failed:
+        half, failed = lapack.dpotri(factor, overwrite_c=1)
+        if not failed:
+            return np.asarray(np.triu(half) + np.triu(half, 1).T)
+    return np.asarray(np.linalg.inv(matrix))
 
 
 def whitening(matrices: Array) -> Array:
     """W with W' M W = 1 for symmetric positive definite matrices M, (..., b, b)."""
+    if isinstance(matrices, np.ndarray):
+        return _of_each(_lapack_whitening, matrices)
     xp = namespace(matrices)
-    if isinstance(matrices, np.ndarray) and matrices.ndim == 2:
-        factor, failed = lapack.dpotrf(matrices.T)
-        if failed:
-            raise np.linalg.LinAlgError("a matrix of kernels is not positive definite")
-        return lapack.dtrtri(factor, overwrite_c=1)[0]
     return xp.matrix_transpose(xp.linalg.inv(xp.linalg.cholesky(matrices)))
 
 
+def _lapack_whitening(matrix: HostArray) -> HostArray:
+    factor, failed = lapack.dpotrf(matrix.T)
+    if failed:
+        raise np.linalg.LinAlgError("a matrix of kernels is not positive definite")
+    return np.asarray(lapack.dtrtri(factor, overwrite_c=1)[0])
+
+
+def _of_each(function: Callable[[HostArray], HostArray], matrices: HostArray) -> HostArray:
+    if matrices.ndim == 2:
+        return function(matrices)
+    flat = matrices.reshape(-1, *matrices.shape[-2:])
+    # LAPACK gives arrays in the order of columns, which one matrix need not lose.
+    found = function(flat[0])[None] if len(flat) == 1 else np.stack([function(m) for m in flat])
+    return found.reshape(matrices.shape)
+
+
 def whitened(x: Array, white: Array) -> Array:
-    """Rows times what `whitening` found, which is triangular; ``x`` may be overwritten."""
-    if isinstance(x, np.ndarray) and x.ndim == 2 and x.flags.c_contiguous and x.dtype == np.float64:
+    """Rows (r, n, b) times the triangular matrices of `whitening`; ``x`` may be overwritten."""
+    if isinstance(x, np.ndarray) and len(x) == 1 and x.flags.c_contiguous and x.dtype == np.float64:
         # Read by columns, rows are columns and the product comes from the left: nothing is copied.
-        return blas.dtrmm(1.0, white, x.T, trans_a=1, overwrite_b=1).T
+        return blas.dtrmm(1.0, white[0], x[0].T, trans_a=1, overwrite_b=1).T[None]
     return x @ white
 
 
-def positive_definite_solve(matrices: Array, right: Array) -> Array:
-    """Solve positive definite systems with several right-hand sides each: (..., b, b) and (..., b, n)."""
-    xp = namespace(matrices)
-    if array_api_compat.is_torch_array(matrices):
-        import torch
+def shifted_inverse_factors(matrices: Array, shifts: Sequence[float]) -> tuple[Array, Array]:
+    """Factors of the inverses of M + s I for symmetric positive semi-definite M and all shifts s.
 
-        return torch.cholesky_solve(right, xp.linalg.cholesky(matrices))
-    return xp.linalg.solve(matrices, right)
+    Parameters
+    ----------
+    matrices : array of shape (r, b, b)
+    shifts : sequence of float
+        L of them, positive.
+
+    Returns
+    -------
+    basis : array of shape (G, r, b, b)
+    diagonal : array of shape (G, r, b, L / G)
+        The inverse for shift g * L / G + i is ``basis[g] @ diag(diagonal[g, :, :, i]) @ basis[g].T``. NumPy
+        has one eigendecomposition for all shifts (G = 1); elsewhere there is a Cholesky factor for each
+        (G = L), because devices compute eigendecompositions one after the other.
+    """
+    xp = namespace(matrices)
+    shift = asarray_like(np.array(shifts), matrices)
+    if isinstance(matrices, np.ndarray):
+        sizes, vectors = np.linalg.eigh(matrices)
+        return vectors[None], 1.0 / (np.maximum(sizes, 0.0)[..., None] + shift)[None]
+    eye = asarray_like(np.eye(matrices.shape[-1]), matrices)
+    basis = whitening(matrices + shift[:, None, None, None] * eye)
+    return basis, xp.ones_like(basis[..., :1])
 
 
 def _torch_cholesky_solve(right: Array, factors: Array) -> Array:
@@ -351,3 +392,8 @@ def _lapack_solver(matrices: HostArray) -> Callable[[HostArray], HostArray]:
         return solutions
 
     return solve
+
+
+# Former names, until every room uses the new ones.
+like, matching, is_foreign, gather_each = asarray_like, astype_like, is_non_numpy, gather_batch
+steady_blas, steadily = single_threaded_blas, call_single_threaded

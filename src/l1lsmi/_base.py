@@ -12,19 +12,19 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._param_validation import Interval, RealNotInt
 from sklearn.utils.validation import check_is_fitted
 
-from l1lsmi._arrays import HostArray, is_foreign, like, namespace
+from l1lsmi._arrays import HostArray, asarray_like, is_non_numpy, namespace
 from l1lsmi._numerics.target import Target
-from l1lsmi._rows.table import Means, Table
+from l1lsmi._rows.table import Resources, Table
 from l1lsmi._validation.features import (
     check_features,
+    check_supports_out_of_core,
     check_target_of,
     check_varying,
-    check_visits_rows,
     check_xy,
     tell_features,
 )
 from l1lsmi._validation.parameters import check_share
-from l1lsmi.sources import is_elsewhere, open_rows, select_elsewhere, targets_here
+from l1lsmi.sources import computed_targets, is_out_of_core, open_rows, select_columns
 
 
 class Selector(SelectorMixin, BaseEstimator):
@@ -77,9 +77,9 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def _read(self, X: Any, y: Any, checked: Selector) -> tuple[Any, Target | None]:
         """Check X and y: a table of features, and what is to be predicted."""
-        if is_elsewhere(X):
-            check_visits_rows(self, X, self._visits_rows())
-            opened = open_rows(X, y, self._means())
+        if is_out_of_core(X):
+            check_supports_out_of_core(self, X, self._supports_out_of_core())
+            opened = open_rows(X, y, self._resources())
             tell_features(checked, opened.table.n_columns, opened.names)
             return opened.table, check_target_of(opened.table.n_rows, opened.y, self._task())
         if isinstance(X, Iterator):
@@ -88,20 +88,20 @@ class Selector(SelectorMixin, BaseEstimator):
                 "a new iterator of blocks each time."
             )
         target: Target | None = None
-        y = targets_here(y)
+        y = computed_targets(y)
         if self._uses_target():
             X, target = check_xy(X, y, self._task(), checked)
         else:
             X = check_features(X, checked)
-        return Table.of(X, self._means()), target
+        return Table.of(X, self._resources()), target
 
-    def _visits_rows(self) -> bool:
+    def _supports_out_of_core(self) -> bool:
         """Whether rows that are not in memory will do."""
         return False
 
-    def _means(self) -> Means:
+    def _resources(self) -> Resources:
         """What may be spent on working with rows."""
-        return Means()
+        return Resources()
 
     def _uses_target(self) -> bool:
         return True
@@ -128,15 +128,15 @@ class Selector(SelectorMixin, BaseEstimator):
         -------
         X_selected : array of shape (n_samples, n_selected)
         """
-        if is_elsewhere(X):
+        if is_out_of_core(X):
             check_is_fitted(self)
-            return select_elsewhere(
+            return select_columns(
                 X,
                 np.flatnonzero(self.support_),
                 self.n_features_in_,
                 getattr(self, "feature_names_in_", None),
             )
-        if not is_foreign(X):
+        if not is_non_numpy(X):
             return super().transform(X)
         check_is_fitted(self)
         if X.ndim != 2:
@@ -146,7 +146,7 @@ class Selector(SelectorMixin, BaseEstimator):
                 f"X has shape {tuple(X.shape)}, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input."
             )
-        return namespace(X).take(X, like(np.flatnonzero(self.support_), X), axis=1)
+        return namespace(X).take(X, asarray_like(np.flatnonzero(self.support_), X), axis=1)
 
     def _get_support_mask(self) -> HostArray:
         check_is_fitted(self, "support_")

@@ -1,4 +1,4 @@
-"""Progress of a search: a bar where rich is installed, lines of text elsewhere, nothing unless asked."""
+"""Progress of a search on standard error: a bar where rich is installed, lines of text otherwise."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from typing import Any
 
 
 class Progress:
-    """Counts stations of a search and shows the best score and the time that is left.
+    """Counts units of work, and shows the best score and the time left.
 
     Parameters
     ----------
     total : int or None
-        Number of stations at most; None where nobody knows.
+        Largest number of units; None where it is not known.
     verbose : int
         0 shows nothing.
-    station : str
-        What is counted.
+    unit : str
+        Name of the unit.
     task : str
-        What is going on.
+        Label of the bar.
     """
 
     def __init__(
-        self, total: int | None, verbose: int, station: str = "restart", task: str = "selecting"
+        self, total: int | None, verbose: int, unit: str = "restart", task: str = "selecting"
     ) -> None:
-        self.station = station
+        self.unit = unit
         self.task = task
         self.total = total
         self.done = 0
@@ -50,13 +50,13 @@ class Progress:
             self._bar.stop()
 
     def advance(self, best: float | None = None, detail: str = "", steps: int = 1) -> None:
-        """One or more stations are done; ``best`` is the best score so far, higher is better."""
+        """Count finished units; ``best`` is the best score so far, higher is better."""
         self.done += steps
         score = "" if best is None else f"best {best:.4f}"
         if self._bar is not None:
             self._bar.update(self._task, advance=steps, best=score, detail=detail)
         elif self._verbose:
-            parts = [f"{self.station} {self.done}{self._of()}", detail, score, self._left()]
+            parts = [f"{self.unit} {self.done}{self._of()}", detail, score, self._left()]
             print(", ".join(part for part in parts if part), file=sys.stderr, flush=True)
 
     def _of(self) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from l1lsmi import __version__
 from l1lsmi._cli.data import Data
 from l1lsmi._cli.text import printable
-from l1lsmi.explain._study import fitted_weights
+from l1lsmi.explain._fitted import fitted_weights
 from l1lsmi.files import FileProblem
 
 FORMAT, VERSION = "l1lsmi-selection", 1

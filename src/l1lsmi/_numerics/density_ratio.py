@@ -1,42 +1,37 @@
-"""One problem, one draw of folds and centres: what every density-ratio fit shares.
+"""Density-ratio fits for a batch of random draws of folds and kernel centres.
 
-A subclass says how a ratio is fitted and scored at one kernel width (by least squares in
-`least_squares_ratio`, by likelihood in `likelihood_ratio`); the search for the width is here.
+A subclass fits and scores a ratio at one kernel width (by least squares in `squared_loss.draw`, by likelihood
+in `likelihood.draw`); the search for the width is here. Kernels of the features are computed for the whole
+batch; model selection works on the first draw of a batch, which is the only one on the processor.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from l1lsmi._arrays import Array, HostArray, exp_in_place, namespace
-from l1lsmi._numerics.model import Climb, Fit, Grid, Judgement, Model
-from l1lsmi._numerics.sampling import stratified_folds
-from l1lsmi._numerics.target import Target, median_positive
-from l1lsmi._rows.folded import FoldedBlock, Layout, centers_of
-from l1lsmi._rows.parted import fold_rows
-from l1lsmi._rows.table import Table
-
-#: Kernel widths that a set of features is judged at, as factors of its median distance. The score
-#: can have two valleys, one of wide kernels that act as polynomials and one of narrow ones: every
-#: other width is tried, then the neighbours of the best.
-WIDTHS = tuple(2.0 ** (-i / 2) for i in range(-2, 7))
-COARSE_WIDTHS = (1, 3, 5, 7)
+from l1lsmi._arrays import Array, HostArray, asarray_like, exp_in_place, namespace
+from l1lsmi._numerics.grids import COARSE_SET_WIDTHS, NEAR_WIDTHS, SET_WIDTHS, WIDTH_STEPS
+from l1lsmi._numerics.model import Evaluation, Fit, Grid, Model, ModelBatch, ScoredModel
+from l1lsmi._numerics.target import Target
+from l1lsmi._rows.blocks import Block, Centers, Layout
+from l1lsmi._rows.layout import lay_out_rows
+from l1lsmi._rows.table import RowTable
 
 
 @dataclass(frozen=True)
 class Basis:
-    """How the kernels around the centres are grouped, and what the target adds to each.
+    """How the kernels around the centres are grouped, and the kernels of the target.
 
     Attributes
     ----------
     n_groups, n_each : int
-        Centres by class, and how many in each; one group for regression.
-    center_values : numpy.ndarray of shape (n_centers,) or None
+        Groups of centres, one for each class, and centres in each; one group for regression.
+    center_values : numpy.ndarray of shape (r, n_centers) or (r, n_centers, t), or None
         Standardised targets of the centres for regression, None for classes.
     target_sigma : float
         Width of the target's Gaussian kernel.
@@ -48,93 +43,110 @@ class Basis:
     target_sigma: float
 
     def grouped(self, kernels: Array, n_folds: int) -> Array:
-        """Kernels of a block, (rows, centres), as an array (F, C, q, b)."""
+        """Kernels of a block, (r, rows, centres), as an array (r, F, C, q, b)."""
         xp = namespace(kernels)
-        return xp.permute_dims(xp.reshape(kernels, (n_folds, -1, self.n_groups, self.n_each)), (0, 2, 1, 3))
+        shape = (kernels.shape[0], n_folds, -1, self.n_groups, self.n_each)
+        return xp.permute_dims(xp.reshape(kernels, shape), (0, 1, 3, 2, 4))
 
-    def kernels(self, block: FoldedBlock, weights: HostArray, columns: HostArray, sigma: float) -> Array:
-        """Feature kernels of a block, (F, C, q, b); weights and width enter as one."""
-        return self.grouped(block.kernels((weights / sigma) ** 2, columns), block.n_folds)
+    def kernels(self, block: Block, squared_weights: Array, columns: HostArray) -> Array:
+        """Feature kernels of a block, (r, F, C, q, b), for squared weights over squared widths."""
+        return self.grouped(block.kernels(squared_weights, columns), block.n_folds)
 
     def kernels_at(self, exponents: Array, sigma: float, n_folds: int) -> Array:
-        """The same from exponents of width 1, which stay."""
+        """The same from exponents of width 1, which are not overwritten."""
         return self.grouped(exp_in_place(exponents * sigma**-2), n_folds)
 
-    def target_kernels(self, target: Target, block: FoldedBlock) -> Array:
-        """Target kernels of a block; broadcast to (F, C, q, b)."""
+    def target_kernels(self, target: Target, block: Block) -> Array:
+        """Target kernels of a block; broadcast to (r, F, C, q, b)."""
         if self.center_values is None:
-            groups = np.arange(self.n_groups)[None, :, None]
-            same = block.pick(target.codes, -1)[:, None, :] == groups
-            return block.table.place(same[..., None])
+            groups = np.arange(self.n_groups)[:, None]
+            same = block.pick(target.codes, -1)[:, :, None, :] == groups
+            return block.table.asarray(same[..., None])
         assert target.values is not None
-        values = block.table.place(block.pick(target.values, np.inf))
-        gaps = values[:, None, :, None] - block.table.place(self.center_values)
+        values = block.pick(target.values, np.inf)
+        if values.ndim == 3:
+            return exp_in_place(-0.5 * self._squared_gaps(block, values, self.center_values))
+        columns = range(values.shape[-1])
+        gaps = [self._squared_gaps(block, values[..., j], self.center_values[..., j]) for j in columns]
+        return exp_in_place(-0.5 * sum(gaps[1:], start=gaps[0]))
+
+    def _squared_gaps(self, block: Block, values: HostArray, at_centers: HostArray) -> Array:
+        """Squared differences of one target over its squared width, (r, F, 1, q, b)."""
+        at_rows, centers = block.table.asarray(values), block.table.asarray(at_centers)
+        gaps = at_rows[:, :, None, :, None] - centers[:, None, None, None, :]
         gaps /= self.target_sigma
         gaps *= gaps
-        gaps *= -0.5
-        return exp_in_place(gaps)
+        return gaps
+
+    def take(self, members: Sequence[int]) -> Basis:
+        """The basis of some draws of the batch."""
+        values = self.center_values
+        return replace(self, center_values=None if values is None else values[list(members)])
 
 
 class DensityRatioDraw:
-    """A target and a table seen through one random draw of folds and kernel centres.
+    """A target and a table seen through a batch of random draws of folds and kernel centres.
 
-    Weights are host arrays over ``columns``; only their squares over sigma squared enter the
-    kernels.
+    Weights have a leading batch axis, (r, w), in the array library of the table; ``columns``, of the same
+    shape, are on the host. Only weights over widths, squared, enter the kernels. Methods that
+    take weights of shape (w,) look at the first draw.
 
     Parameters
     ----------
-    table : Table
+    table : RowTable
     target : Target
-    fold_of_row : numpy.ndarray of int or None
-        Folds to use; None draws them, stratified.
+    centers : numpy.ndarray of int, shape (r, groups, most centres in a group)
+        Rows that carry the kernels, by class; -1 where a class has fewer.
+    fold_of_row : numpy.ndarray of int, shape (r, n)
     n_folds : int
     grid : Grid
-        Candidates for :meth:`choose_model`.
-    centers : numpy.ndarray of int, shape (groups, most centres in a group)
-        Rows that carry the kernels, by class; -1 where a class has fewer.
+        Candidates for :meth:`select_model`.
     target_sigma : float
-        Width of the Gaussian kernel of the standardised target; no part in it for classes.
-    rng : numpy.random.Generator
+        Width of the Gaussian kernel of the standardised target; not used for classes.
     """
 
     #: Steps of `refine_model`: half powers of 2 for the width, powers of 10 for the regularization.
-    steps: ClassVar[tuple[tuple[int, int], ...]] = ((-1, 0), (1, 0))
+    steps: ClassVar[tuple[tuple[int, int], ...]] = WIDTH_STEPS
+    #: Whether a batch can have more than one draw.
+    is_batched: ClassVar[bool] = False
 
     def __init__(
         self,
-        table: Table,
+        table: RowTable,
         target: Target,
         *,
         centers: HostArray,
+        fold_of_row: HostArray,
         n_folds: int,
         grid: Grid,
-        rng: np.random.Generator,
-        fold_of_row: HostArray | None = None,
         target_sigma: float = 1.0,
     ) -> None:
-        if fold_of_row is None:
-            fold_of_row = stratified_folds(target.codes, n_folds, rng)
         self.centers = centers
-        self._fold_of_center = np.where(centers >= 0, fold_of_row[centers], -1)
         self.grid = grid
         self.target_sigma = target_sigma
-        at_centers = None if target.values is None else target.values[centers[0]]
-        self.basis = Basis(centers.shape[0], centers.shape[1], at_centers, target_sigma)
-        layout = Layout(n_folds, centers_of(table, centers), {"target_kernels": self.basis.target_kernels})
-        self.rows = self._rows(table, target, fold_of_row, layout)
+        n_draws, n_groups, n_each = centers.shape
+        rows = centers.reshape(n_draws, -1)
+        at_centers = None if target.values is None else target.values[np.maximum(rows, 0)]
+        self.basis = Basis(n_groups, n_each, at_centers, target_sigma)
+        attach = {"target_kernels": self.basis.target_kernels}
+        self.rows = self._lay_out(
+            table, target, fold_of_row, Layout(n_folds, Centers.of(table, rows), attach)
+        )
 
-    def _rows(self, table: Table, target: Target, fold_of_row: HostArray, layout: Layout) -> Any:
-        """Where sums over rows are taken; a fit that asks for more than sums needs them all at hand."""
-        return fold_rows(table, target, fold_of_row, layout)
+    def _lay_out(self, table: RowTable, target: Target, fold_of_row: HostArray, layout: Layout) -> Any:
+        """Rows that sums are taken over; a fit that needs more than sums keeps them in memory."""
+        return lay_out_rows(table, target, fold_of_row, layout)
 
-    # -- kernels ---------------------------------------------------------------------------
+    def asarray(self, values: HostArray) -> Array:
+        """Numbers in float64 where the weights are."""
+        return asarray_like(values, self.rows.centers.table.x, dtype=None)
+
+    # -- model selection -------------------------------------------------------------------
 
     def median_distance(self, weights: HostArray, columns: HostArray) -> float:
         """Median weighted distance between pairs of centres."""
-        halves = self.rows.centers.half_distances(weights**2, columns)
-        return math.sqrt(2 * median_positive(halves))
-
-    # -- model selection -------------------------------------------------------------------
+        squares = self.asarray(weights[None] ** 2)
+        return float(self.rows.centers.median_distances(squares, columns[None])[0])
 
     def _fold_scores(
         self,
@@ -154,23 +166,23 @@ class DensityRatioDraw:
 
     def _score_widths(
         self, weights: HostArray, columns: HostArray, sigmas: Sequence[float], near: float | None
-    ) -> list[Judgement]:
+    ) -> list[ScoredModel]:
         """Best regularization at each width, near the given one, or else near that of the width before."""
         raise NotImplementedError
 
-    def choose_model(self, weights: HostArray, columns: HostArray) -> Judgement:
-        """Take the model of the grid with the lowest cross-validation score."""
+    def select_model(self, weights: HostArray, columns: HostArray) -> ScoredModel:
+        """The model of the grid with the lowest cross-validation score."""
         median = self.median_distance(weights, columns)
         sigmas = [factor * median for factor in self.grid.sigma_factors] + list(self.grid.sigmas)
         return self._best_model(weights, columns, sigmas, self.grid.regularizations)
 
-    def refine_model(self, weights: HostArray, columns: HostArray, best: Judgement) -> Judgement:
-        """Walk from a model off the grid for as long as the cross-validation score falls.
+    def refine_model(self, weights: HostArray, columns: HostArray, best: ScoredModel) -> ScoredModel:
+        """Step from a model off the grid for as long as the cross-validation score falls.
 
-        It must fall by more than the standard error of the fall over the folds: where less
-        regularization gains nothing that is certain, it makes estimates larger for no reason.
+        It must fall by more than the standard error of the difference over the folds: less regularization
+        without a certain gain would only make estimates larger.
         """
-        # The walk comes by places that it has seen, and by other regularizations of the same width.
+        # The search returns to points that it has seen, and to other regularizations of the same width.
         at_widths: dict[int, Callable[[Sequence[float]], HostArray]] = {}
         known: dict[tuple[int, int], HostArray] = {}
 
@@ -197,10 +209,10 @@ class DensityRatioDraw:
                     gains = present - scores
                     if gains.mean() > gains.std(ddof=1) / math.sqrt(gains.size):
                         present, place, improved = scores, step, True
-        return Judgement(float(present.mean()), model_at(place))
+        return ScoredModel(float(present.mean()), model_at(place))
 
     def _allows(self, model: Model) -> bool:
-        """Tell whether a model can be computed with."""
+        """Tell whether a model is numerically safe."""
         return True
 
     def _best_model(
@@ -209,34 +221,25 @@ class DensityRatioDraw:
         columns: HostArray,
         sigmas: Sequence[float],
         regularizations: Sequence[float],
-    ) -> Judgement:
-        found: list[Judgement] = []
+    ) -> ScoredModel:
+        found: list[ScoredModel] = []
         of_widths = self._fold_scores(weights, columns, sigmas, regularizations)
         for sigma, of_folds in zip(sigmas, of_widths, strict=True):
             scores = of_folds.mean(axis=0)
             i = int(np.argmin(scores))
-            found.append(Judgement(float(scores[i]), Model(sigma, float(regularizations[i]))))
-        return min(found, key=lambda judgement: judgement.cv_score)
+            found.append(ScoredModel(float(scores[i]), Model(sigma, float(regularizations[i]))))
+        return min(found, key=lambda scored: scored.loss)
 
-    def _start_regularizations(self) -> Sequence[float]:
-        """Candidates where a climb begins."""
-        return (0.0,)
-
-    def start_model(self, weights: HostArray, columns: HostArray, narrowness: float) -> Model:
-        """A kernel whose squared width is the squared median distance over ``narrowness``."""
-        sigma = self.median_distance(weights, columns) / math.sqrt(narrowness)
-        return self._best_model(weights, columns, [sigma], self._start_regularizations()).model
-
-    def choose_near(self, weights: HostArray, columns: HostArray, model: Model) -> Judgement:
-        """The best model at the width of a given one or next to it: what fewer rows chose, or other folds."""
-        sigmas = [model.sigma * factor for factor in (math.sqrt(0.5), 1.0, math.sqrt(2.0))]
+    def select_model_near(self, weights: HostArray, columns: HostArray, model: Model) -> ScoredModel:
+        """The best model at the width of a given one or next to it."""
+        sigmas = [model.sigma * factor for factor in NEAR_WIDTHS]
         return self._best_model(weights, columns, sigmas, self._near_regularizations())
 
     def _near_regularizations(self) -> Sequence[float]:
         """Candidates where the width is known."""
         return (0.0,)
 
-    def judge(self, columns: HostArray, near: Model | None = None) -> Judgement:
+    def score_set(self, columns: HostArray, near: Model | None = None) -> ScoredModel:
         """Cross-validation score of a set of features, all with weight 1, under its best model.
 
         With a model to begin with only its width is tried.
@@ -247,15 +250,39 @@ class DensityRatioDraw:
         median = self.median_distance(weights, columns)
 
         def at(widths: Sequence[int], near: float | None) -> list[tuple[float, int, float]]:
-            sigmas = [WIDTHS[width] * median for width in widths]
+            sigmas = [SET_WIDTHS[width] * median for width in widths]
             found = self._score_widths(weights, columns, sigmas, near)
-            return [(j.cv_score, i, j.model.regularization) for i, j in zip(widths, found, strict=True)]
+            return [(s.loss, i, s.model.regularization) for i, s in zip(widths, found, strict=True)]
 
-        best = min(at(COARSE_WIDTHS, None))
+        best = min(at(COARSE_SET_WIDTHS, None))
         score, width, regularization = min([best, *at((best[1] - 1, best[1] + 1), best[2])])
-        return Judgement(score, Model(WIDTHS[width] * median, regularization))
+        return ScoredModel(score, Model(SET_WIDTHS[width] * median, regularization))
 
     # -- values and gradients --------------------------------------------------------------
+
+    def start_models(self, weights: Array, columns: HostArray, narrowness: Sequence[float]) -> list[Model]:
+        """For each draw a kernel whose squared width is the squared median distance over a narrowness."""
+        medians = self.rows.centers.median_distances(weights**2, columns)
+        sigmas = [median / math.sqrt(n) for median, n in zip(medians, narrowness, strict=True)]
+        return self._start_models(weights, columns, sigmas)
+
+    def _start_models(self, weights: Array, columns: HostArray, sigmas: list[float]) -> list[Model]:
+        """The best regularization for each draw at its width."""
+        return [Model(sigma) for sigma in sigmas]
+
+    def evaluate(self, weights: Array, columns: HostArray, models: ModelBatch) -> Evaluation:
+        """Minus the cross-validation score and its gradient in the weights."""
+        raise NotImplementedError
+
+    def estimate(self, evaluation: Evaluation, columns: HostArray, models: ModelBatch) -> HostArray:
+        """Estimates of the measure where an evaluation was made, (r,)."""
+        raise NotImplementedError
+
+    def take(self, members: Sequence[int]) -> DensityRatioDraw:
+        """Some draws of the batch."""
+        if list(members) == list(range(len(self.centers))):
+            return self
+        raise NotImplementedError
 
     def fit(self, weights: HostArray, columns: HostArray, model: Model, cv_score: float | None = None) -> Fit:
         """Fit the density ratio for given weights under a given model; the score may be known already."""
@@ -267,12 +294,8 @@ class DensityRatioDraw:
         """Estimate of the measure and its gradient in the weights."""
         raise NotImplementedError
 
-    def climb(self, weights: HostArray, columns: HostArray, model: Model) -> Climb:
-        """Evaluate minus the cross-validation score."""
-        raise NotImplementedError
-
-    def set_slopes(self, columns: HostArray, model: Model, candidates: HostArray) -> HostArray:
-        """Slopes of minus the cross-validation score in the squared weights of ``candidates``.
+    def set_gradient(self, columns: HostArray, model: Model, candidates: HostArray) -> HostArray:
+        """Gradient of minus the cross-validation score in the squared weights of ``candidates``.
 
         Taken where ``columns`` have weight 1 and all else weight 0; not zero for absent features,
         so it says which of them to try first.
@@ -283,7 +306,8 @@ class DensityRatioDraw:
         """Estimates for the sets with (sign 1) or without (sign -1) each of the others, under one model."""
         raise NotImplementedError
 
-    def _weight_slopes(self, weights: HostArray, model: Model, in_squares: HostArray) -> HostArray:
-        """Slopes in the weights from those in the squared weights over sigma squared."""
-        # d(squared weight) = 2 w dw, and the exponent is the half distance over sigma squared.
-        return np.asarray(2 * weights / model.sigma**2 * in_squares)
+
+def weight_gradient(weights: Array, sigma: Any, in_squares: Array) -> Array:
+    """Gradient in the weights from that in the squared weights over sigma squared."""
+    # d(squared weight) = 2 w dw, and the exponent is half the distance over sigma squared.
+    return 2 * weights / sigma**2 * in_squares

@@ -1,12 +1,12 @@
-"""Words that every kernel measure answers in: a model, a judgement, a fit, a step of a climb."""
+"""Models of kernel measures, and the results of fitting and evaluating them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from l1lsmi._arrays import HostArray
+from l1lsmi._arrays import Array, HostArray
 
 
 @dataclass(frozen=True)
@@ -39,55 +39,36 @@ class Grid:
     regularizations: Sequence[float]
 
 
-class Judgement(NamedTuple):
-    """How good a set of features is, lower is better, and the model that shows it."""
+class ScoredModel(NamedTuple):
+    """The best model of a set of features, and its loss: lower is better."""
 
-    cv_score: float
+    loss: float
     model: Model
 
 
 class Fit(NamedTuple):
-    """Coefficients of the basis functions, the estimate of the measure, and its score."""
+    """Coefficients of the basis functions, the estimate of the measure, and its cross-validation score."""
 
     alpha: HostArray
     value: float
     cv_score: float
 
 
-class Stretch(NamedTuple):
-    """What is to be climbed at one radius: from where, with which model, in how many steps at most."""
+class ModelBatch(NamedTuple):
+    """Models of a batch of restarts, where their arrays are."""
 
-    weights: HostArray
-    columns: HostArray
-    model: Model
-    max_iter: int
+    sigma: Array  # (r,)
+    regularization: Array  # (r,)
 
 
-class Climbed(NamedTuple):
-    """Where a stretch led.
+class Evaluation(NamedTuple):
+    """An objective that is to rise, at one point for every member of a batch.
 
-    ``weights`` come after the last step; ``evaluated``, ``value`` and ``estimate`` are those of the last
-    evaluation, before it; ``model`` is the one for the next step.
+    ``regularization`` is that of the next step; ``sums`` is what `estimate` needs beside the weights.
     """
 
-    weights: HostArray
-    evaluated: HostArray
-    value: float
-    estimate: float
-    model: Model
-    n_steps: int
-
-
-class Climb(NamedTuple):
-    """One evaluation on the way up.
-
-    ``weights`` is where it was made, ``value`` is minus the score that is to fall, ``gradient`` its
-    gradient in the weights, ``model`` the one for the next step; ``estimate()`` works out the
-    estimate of the measure at this point.
-    """
-
-    weights: HostArray
-    value: float
-    gradient: HostArray
-    model: Model
-    estimate: Callable[[], float]
+    weights: Array  # (r, w)
+    value: Array  # (r,)
+    gradient: Array  # (r, w)
+    regularization: Array  # (r,)
+    sums: Any = None

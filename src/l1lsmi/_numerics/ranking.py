@@ -7,8 +7,8 @@ import numpy as np
 from l1lsmi._arrays import HostArray
 
 
-def steady(scores: HostArray) -> HostArray:
-    """Scores to eleven digits: what differs by rounding errors is equal, in whatever order it was summed."""
+def rounded(scores: HostArray) -> HostArray:
+    """Scores to eleven digits: what differs by rounding errors is equal, whatever the order of summation."""
     finite = np.isfinite(scores) & (scores != 0)
     unit = 10.0 ** (np.floor(np.log10(np.abs(scores), where=finite, out=np.zeros(scores.shape))) - 10)
     safe = np.where(finite & (unit > 0), unit, 1.0)
@@ -17,12 +17,12 @@ def steady(scores: HostArray) -> HostArray:
 
 def best_first(scores: HostArray) -> HostArray:
     """Positions by falling score; of equal scores the first comes first."""
-    return np.argsort(-steady(scores), kind="stable")
+    return np.argsort(-rounded(scores), kind="stable")
 
 
-def spread(scores: HostArray, columns: HostArray, n_features: int, rest: float = -np.inf) -> HostArray:
-    """Scores of some columns among those of all features; the others get ``rest``."""
-    everywhere = np.full(n_features, rest)
+def scatter(scores: HostArray, columns: HostArray, n_features: int, fill: float = -np.inf) -> HostArray:
+    """Scores of some columns as an array over all features; the others get ``fill``."""
+    everywhere = np.full(n_features, fill)
     everywhere[columns] = scores
     return everywhere
 
@@ -46,6 +46,10 @@ def learned_from_scores(
     scores: HostArray, columns: HostArray, n_features: int, k: int
 ) -> dict[str, HostArray]:
     """The ``k`` features with the highest scores: support, ranking and scores, by name."""
-    everywhere = spread(scores, columns, n_features)
+    everywhere = scatter(scores, columns, n_features)
     support = take_best(everywhere, k)
     return {"support": support, "ranking": rank(support, everywhere), "scores": everywhere}
+
+
+# Former names, until every room uses the new ones.
+spread, steady = scatter, rounded

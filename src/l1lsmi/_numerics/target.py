@@ -1,4 +1,4 @@
-"""What is to be predicted, encoded once for every measure."""
+"""The target, encoded once for every measure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._rows.medians import median_positive, median_root, weighted_median_distance
 from l1lsmi._rows.table import standardize
+
+__all__ = ["median_positive", "median_root", "Target"]
 
 
 @dataclass(frozen=True)
@@ -18,19 +21,22 @@ class Target:
     ----------
     codes : numpy.ndarray of int, shape (n,)
         Class of each row, 0 to C - 1; all zero for regression.
-    values : numpy.ndarray of float, shape (n,), or None
-        Standardised values for regression, None for classes.
+    values : numpy.ndarray of float, shape (n,) or (n, t), or None
+        Standardised values for regression, of one target or of several; None for classes.
     classes : numpy.ndarray or None
         The labels behind the codes.
-    mean, scale : float
-        What the values were standardised with.
+    mean, scale : float or numpy.ndarray of shape (t,)
+        Mean and standard deviation before standardisation.
+    row_weights : numpy.ndarray of shape (n,) or None
+        Weight of every row in sums over rows; None counts every row once.
     """
 
     codes: HostArray
     values: HostArray | None = None
     classes: HostArray | None = None
-    mean: float = 0.0
-    scale: float = 1.0
+    mean: float | HostArray = 0.0
+    scale: float | HostArray = 1.0
+    row_weights: HostArray | None = None
 
     @property
     def is_classification(self) -> bool:
@@ -40,28 +46,68 @@ class Target:
     def n_rows(self) -> int:
         return int(self.codes.size)
 
+    @property
+    def weight(self) -> float:
+        """Number of rows, or the sum of their weights."""
+        return float(self.n_rows) if self.row_weights is None else float(self.row_weights.sum())
+
     @classmethod
-    def of_classes(cls, y: HostArray) -> Target:
+    def of_classes(cls, y: HostArray, row_weights: HostArray | None = None) -> Target:
         """Encode class labels."""
         classes, codes = np.unique(y, return_inverse=True)
-        return cls(codes=codes.ravel(), classes=classes)
+        return cls(codes=codes.ravel(), classes=classes, row_weights=row_weights)
 
     @classmethod
-    def of_values(cls, y: HostArray, mean: float, scale: float) -> Target:
-        """Standardise a numeric target."""
-        codes = np.zeros(y.size, dtype=np.intp)
-        return cls(codes, _standardized(y, mean, scale), None, mean, scale)
+    def of_values(
+        cls,
+        y: HostArray,
+        mean: float | HostArray,
+        scale: float | HostArray,
+        row_weights: HostArray | None = None,
+    ) -> Target:
+        """Standardise a numeric target of shape (n,), or several of shape (n, t)."""
+        codes = np.zeros(len(y), dtype=np.intp)
+        return cls(codes, _standardized(y, mean, scale), None, mean, scale, row_weights)
+
+    @property
+    def columns(self) -> HostArray:
+        """Values as a matrix (n, t)."""
+        assert self.values is not None
+        return self.values.reshape(self.n_rows, -1)
+
+    def ordered(self) -> HostArray:
+        """Numbers whose order spreads rows over the target, (n,).
+
+        Classes, values, or the leading principal component of several targets.
+        """
+        if self.values is None:
+            return self.codes
+        if self.values.ndim == 1:
+            return self.values
+        _, directions = np.linalg.eigh(self.values.T @ self.values)
+        return np.asarray(self.values @ directions[:, -1])
+
+    def class_shares(self) -> HostArray:
+        """Share of every class in the rows."""
+        return np.asarray(np.bincount(self.codes, self.row_weights) / self.weight)
 
     def median_distance(self, rng: np.random.Generator, most: int = 400) -> float:
-        """Median distance between two values, over the pairs of at most ``most`` rows."""
+        """Median distance between the values of two rows, over the pairs of at most ``most`` rows."""
         assert self.values is not None
-        some = self.values if self.n_rows <= most else rng.choice(self.values, most, replace=False)
-        return median_positive(np.abs(some[:, None] - some)[np.triu_indices(some.size, 1)])
+        rows = np.arange(self.n_rows) if self.n_rows <= most else rng.choice(self.n_rows, most, replace=False)
+        some = self.columns[rows]
+        if self.row_weights is not None:
+            return weighted_median_distance(some, self.row_weights[rows])
+        pairs = np.triu_indices(len(some), 1)
+        if self.values.ndim == 1:
+            return median_positive(np.abs(some - some[:, 0])[pairs])
+        return median_positive(np.sqrt(((some[:, None] - some) ** 2).sum(axis=2))[pairs])
 
     def rows_of(self, rows: HostArray | slice) -> Target:
         """Some rows, encoded like the whole."""
         values = None if self.values is None else self.values[rows]
-        return replace(self, codes=self.codes[rows], values=values)
+        weights = None if self.row_weights is None else self.row_weights[rows]
+        return replace(self, codes=self.codes[rows], values=values, row_weights=weights)
 
     def slice_of(self, start: int, stop: int) -> Target:
         """Consecutive rows, not copied."""
@@ -75,37 +121,7 @@ class Target:
         return np.array([known.get(label, -1) for label in np.asarray(y).tolist()], dtype=np.intp)
 
 
-def _standardized(y: HostArray, mean: float, scale: float) -> HostArray:
-    column = np.array(y, dtype=np.float64)[:, None]
-    return np.asarray(standardize(column, np.array([mean]), np.array([scale]))[:, 0])
-
-
-def median_positive(values: HostArray) -> float:
-    """Median, or that of the positive numbers where it is 0; 1 where there are none."""
-    return float(_middle_positive(values).mean())
-
-
-def median_root(squares: HostArray) -> float:
-    """The same of the roots of the numbers: a median distance from squared ones."""
-    return float(np.sqrt(_middle_positive(squares)).mean())
-
-
-def _middle_positive(values: HostArray) -> HostArray:
-    values = values.ravel()
-    middle = _middle(values) if values.size else np.zeros(2)
-    if middle[1] > 0:
-        return middle
-    positive = values[values > 0]
-    return _middle(positive) if positive.size else np.ones(2)
-
-
-def _middle(values: HostArray) -> HostArray:
-    """The two numbers in the middle; of many numbers by looking only at those near to that of some."""
-    ranks = np.array([(values.size - 1) // 2, values.size // 2])
-    if values.size >= 50_000:
-        some = np.sort(values[:: values.size // 20_000])
-        low, high = some[int(0.48 * some.size)], some[int(0.52 * some.size)]
-        n_below, near = np.count_nonzero(values < low), values[(values >= low) & (values <= high)]
-        if n_below <= ranks[0] and ranks[1] - n_below < near.size:
-            values, ranks = near, ranks - n_below
-    return np.asarray(np.partition(values, np.unique(ranks))[ranks])
+def _standardized(y: HostArray, mean: float | HostArray, scale: float | HostArray) -> HostArray:
+    values = np.array(y, dtype=np.float64)
+    columns = values.reshape(len(values), -1)
+    return np.asarray(standardize(columns, np.atleast_1d(mean), np.atleast_1d(scale)).reshape(values.shape))

@@ -1,9 +1,9 @@
-"""Data as blocks of rows, and the two sums over rows that every step needs.
+"""Data as blocks of rows, and the sums over rows that every step needs.
 
-:class:`Table` standardises what is taken from it. :class:`FoldedRows` deals the rows out in blocks that
-are laid out fold by fold, so that every quantity of the method is a sum over blocks of small arrays;
-:class:`PartedRows` does the same with rows that do not fit the memory or are elsewhere, a part at a time.
-Both kinds of parts are also visited in pairs (``sum_pairs``), for sums over pairs of rows.
-Weighted distances leave a block through :meth:`FoldedBlock.exponents`, gradients come back through
-:meth:`FoldedBlock.pull_back`, and nothing else touches the rows.
+`table.Table` is a feature matrix in memory, `out_of_core.OutOfCoreTable` one that is on disk or on a cluster;
+`table.RowTable` is what the numerics need of either. `layout.lay_out_rows` deals the rows out in blocks, fold
+by fold, so that every quantity of the method is a sum over blocks of small arrays (``rows.sum(term, ...)``):
+cached in memory (`blocks.InMemoryRows`) or read again for every sum (`layout.OutOfCoreRows`). Weighted
+distances leave a block through `blocks.Block.exponents`, gradients come back through
+`blocks.Block.pull_back`. Sums over pairs of rows go through ``Parts.sum_pairs``.
 """

@@ -1,4 +1,4 @@
-"""Rows that come in blocks, one after the other, and come again for every visit."""
+"""Rows that come in blocks, one after the other, and are read again for every sum."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from l1lsmi._arrays import HostArray
-from l1lsmi._rows.folded import add_up
-from l1lsmi._rows.parted import FEWEST_ROWS, PART_ROWS, Part, sum_in_order
-from l1lsmi._rows.remote import RemoteTable
-from l1lsmi._rows.table import Means, Table, column_statistics, is_constant, merged_statistics
+from l1lsmi._rows.out_of_core import OutOfCoreTable
+from l1lsmi._rows.parts import FEWEST_ROWS, Part, add_up, sum_in_order
+from l1lsmi._rows.table import PART_ROWS, Resources, Table, column_statistics, is_constant, merged_statistics
 
 
 class BlockSource(Protocol):
-    """Gives the same rows in the same order for every visit.
+    """Gives the same rows in the same order on every pass.
 
     ``blocks(columns)`` yields arrays of the columns asked for, None for all.
     """
@@ -26,30 +25,33 @@ class BlockSource(Protocol):
 
 @dataclass(frozen=True)
 class ColumnSums:
-    """Number, means and standard deviations of rows seen so far; those of further rows can be merged."""
+    """Number, weight, means and standard deviations of the rows so far; further rows can be merged."""
 
     n_rows: int
+    weight: float
     mean: HostArray
     scale: HostArray
     low: HostArray
     high: HostArray
 
     @classmethod
-    def of(cls, x: HostArray) -> ColumnSums:
+    def of(cls, x: HostArray, row_weights: HostArray | None = None) -> ColumnSums:
         """Of one block."""
-        return cls(len(x), *column_statistics(x), x.min(axis=0), x.max(axis=0))
+        weight = len(x) if row_weights is None else float(row_weights.sum())
+        return cls(len(x), weight, *column_statistics(x, row_weights), x.min(axis=0), x.max(axis=0))
 
     def merged(self, other: ColumnSums) -> ColumnSums:
-        """Of both together."""
+        """Of the rows of both."""
         one, two = (self.mean, self.scale), (other.mean, other.scale)
-        mean, scale = merged_statistics(self.n_rows, one, other.n_rows, two)
+        mean, scale = merged_statistics(self.weight, one, other.weight, two)
         low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
         scale = np.where(is_constant(low, high), 0.0, scale)  # whatever the blocks say
-        return ColumnSums(self.n_rows + other.n_rows, mean, scale, low, high)
+        n_rows, weight = self.n_rows + other.n_rows, self.weight + other.weight
+        return ColumnSums(n_rows, weight, mean, scale, low, high)
 
 
 @dataclass
-class StreamTable(RemoteTable):
+class StreamTable(OutOfCoreTable):
     """A table whose rows come from a source, in blocks.
 
     Attributes
@@ -57,14 +59,14 @@ class StreamTable(RemoteTable):
     source : BlockSource
     n_rows : int
     mean, scale : numpy.ndarray of shape (m,)
-    means : Means
+    resources : Resources
     """
 
     source: BlockSource
     n_rows: int
     mean: HostArray
     scale: HostArray
-    means: Means
+    resources: Resources
 
     def blocks(self, columns: HostArray | None) -> Iterator[HostArray]:
         """Blocks of the source, which must have the rows that it had at first."""
@@ -87,18 +89,18 @@ class StreamTable(RemoteTable):
             if inside.size:
                 found.append(block[inside - start])
             start = stop
-        return Table(np.concatenate(found), self.mean, self.scale, self.means)
+        return Table(np.concatenate(found), self.mean, self.scale, self.resources)
 
-    def columns_of(self, columns: HostArray) -> Table:
+    def read_columns(self, columns: HostArray) -> Table:
         """Some columns, in order, of all rows, in memory."""
         x, start = np.empty((self.n_rows, columns.size)), 0
         for block in self.blocks(columns):
             x[start : start + len(block)] = block
             start += len(block)
-        return Table(x, self.mean, self.scale, self.means, columns)
+        return Table(x, self.mean, self.scale, self.resources, columns)
 
-    def parts(self, target: Any, fold_of_row: HostArray) -> StreamParts:
-        """The rows with what is to be predicted and their folds."""
+    def parts(self, target: Any, fold_of_row: HostArray, part_rows: int) -> StreamParts:
+        """The rows with their targets and folds, in the blocks of the source."""
         return StreamParts(self, target, fold_of_row)
 
 
@@ -116,26 +118,26 @@ class StreamParts:
         held = np.empty(0, dtype=np.intp) if columns is None else columns
         for block in blocks:
             stop = start + len(block)
-            here = Table(block, table.mean, table.scale, table.means, held)
-            yield Part(here, self.target.slice_of(start, stop), self.fold_of_row[start:stop])
+            here = Table(block, table.mean, table.scale, table.resources, held)
+            yield Part(here, self.target.slice_of(start, stop), self.fold_of_row[..., start:stop])
             start = stop
 
     def sum(self, function: Callable[..., Any], *arguments: Any, columns: HostArray | None) -> Any:
         """Add up over the blocks."""
         return sum_in_order(
-            lambda part: function(part, *arguments), self._parts(columns), self.table.means.n_jobs
+            lambda part: function(part, *arguments), self._parts(columns), self.table.resources.n_jobs
         )
 
     def sum_pairs(self, function: Callable[..., Any], *arguments: Any, columns: HostArray) -> Any:
         """Add up over pairs of blocks: as many as may be kept are held in turn, the others pass by."""
-        n_rows, means = self.table.n_rows, self.table.means
-        may_hold = max(1, means.kept_bytes() // (8 * columns.size))
+        n_rows, resources = self.table.n_rows, self.table.resources
+        may_hold = max(1, resources.cache_bytes() // (8 * columns.size))
         block_rows = max(FEWEST_ROWS, min(PART_ROWS, may_hold // 8))
         n_held = max(1, may_hold // block_rows)
         total: Any = None
         for first in range(0, -(-n_rows // block_rows), n_held):
             pairs = self._pairs(first, n_held, block_rows, columns)
-            found = sum_in_order(lambda pair: function(*pair, *arguments), pairs, means.n_jobs)
+            found = sum_in_order(lambda pair: function(*pair, *arguments), pairs, resources.n_jobs)
             total = add_up([total, found])
         return total
 
@@ -147,8 +149,8 @@ class StreamParts:
         for number, block in enumerate(_even_blocks(table.blocks(columns), block_rows)):
             stop = start + len(block)
             if number >= first:
-                here = Table(block, table.mean, table.scale, table.means, columns)
-                part = Part(here, self.target.slice_of(start, stop), self.fold_of_row[start:stop])
+                here = Table(block, table.mean, table.scale, table.resources, columns)
+                part = Part(here, self.target.slice_of(start, stop), self.fold_of_row[..., start:stop])
                 if number < first + n_held:
                     held.append(part)
                 yield from ((one, part) for one in held)

@@ -6,40 +6,50 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Lock
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from l1lsmi._arrays import (
     Array,
     HostArray,
+    asarray_like,
+    astype_like,
     empty,
     free_device_bytes,
     gather,
-    gather_each,
+    gather_batch,
     in_float64,
-    is_foreign,
-    like,
-    matching,
+    is_non_numpy,
     namespace,
     to_numpy,
 )
+from l1lsmi._rows.parts import ArrayParts, Parts
 
-#: Bytes that are kept of the rows unless told otherwise.
-DEFAULT_KEPT = 2**28
+#: Rows per block: a block of distances to 100 centres then stays in cache, and memory is small.
+BLOCK_ROWS = 500
+#: The same for other libraries, where a product costs a launch, however small it is.
+DEVICE_BLOCK_ROWS = 100_000
+#: Rows in a part of an array that is read in parts: enough that the overhead of a part is small.
+PART_ROWS = 1_000
+#: Standardised columns and their squares are cached up to so many bytes; in float32 the same number of
+#: columns takes half of it.
+COLUMN_CACHE_BYTES = 2**24
+#: Bytes that are cached of the rows by default.
+DEFAULT_CACHED = 2**28
 #: The same on a device, as a share of its free memory.
 DEVICE_SHARE = 0.3
-#: Bytes that a standardised copy of a wide table may take unless told otherwise.
+#: Bytes that a standardised copy of a wide table may take by default.
 DEFAULT_SHARED = 2**29
-#: What rows are worked on in.
+#: Data types that rows are worked on in.
 PRECISIONS = ("float64", "float32")
-#: Numbers that are on their way from float64 to float32 at a time.
-ON_THE_WAY = 2**18
+#: Numbers that are converted from float64 to float32 at a time.
+BUFFER = 2**18
 #: The same on a device, where many small steps cost more than memory.
-DEVICE_ON_THE_WAY = 2**25
+DEVICE_BUFFER = 2**25
 
 
-def column_statistics(x: Array) -> tuple[HostArray, HostArray]:
+def column_statistics(x: Array, row_weights: HostArray | None = None) -> tuple[HostArray, HostArray]:
     """Mean and standard deviation of every column, safe from overflow.
 
     Columns are first mapped to [-1, 1] by their own range, so that neither
@@ -49,25 +59,30 @@ def column_statistics(x: Array) -> tuple[HostArray, HostArray]:
     Parameters
     ----------
     x : array of shape (n, m)
+    row_weights : numpy.ndarray of shape (n,) or None
+        None counts every row once.
 
     Returns
     -------
     mean, scale : numpy.ndarray of shape (m,)
     """
     xp = namespace(x)
+    weights = None if row_weights is None else asarray_like(row_weights, x, dtype=xp.float64)[:, None]
     low = to_numpy(xp.min(x, axis=0)).astype(np.float64)
     high = to_numpy(xp.max(x, axis=0)).astype(np.float64)
     middle, half = low / 2 + high / 2, high / 2 - low / 2
     constant = is_constant(low, high)
     half = np.where(constant, 1.0, half)
-    shift, unit = like(middle, x), like(half, x)
+    shift, unit = asarray_like(middle, x), asarray_like(half, x)
     total, squares = np.zeros(x.shape[1]), np.zeros(x.shape[1])
-    for some in _row_slices(x, 100_000_000 if is_foreign(x) else 250_000):
+    for some in _row_slices(x, 100_000_000 if is_non_numpy(x) else 250_000):
         z = (xp.astype(x[some, :], xp.float64) - shift) / unit
-        total += to_numpy(xp.sum(z, axis=0))
-        squares += to_numpy(xp.sum(z * z, axis=0))
-    mean = total / x.shape[0]
-    deviation = np.sqrt(np.maximum(squares / x.shape[0] - mean**2, 0.0))
+        weighted = z if weights is None else weights[some, :] * z
+        total += to_numpy(xp.sum(weighted, axis=0))
+        squares += to_numpy(xp.sum(weighted * z, axis=0))
+    size = x.shape[0] if row_weights is None else float(row_weights.sum())
+    mean = total / size
+    deviation = np.sqrt(np.maximum(squares / size - mean**2, 0.0))
     return middle + half * mean, np.where(constant, 0.0, half * deviation)
 
 
@@ -87,29 +102,29 @@ def standardize(values: Array, mean: HostArray, scale: HostArray) -> Array:
     exponents = np.frexp(scale)[1]
     if np.abs(exponents).max(initial=0) > 900:
         power = np.ldexp(1.0, -np.clip(exponents, -1000, 1000))
-        values *= like(power, values)
+        values *= asarray_like(power, values)
         mean, scale = mean * power, scale * power
-    values -= like(mean, values)
-    values /= like(scale, values)
+    values -= asarray_like(mean, values)
+    values /= asarray_like(scale, values)
     return values
 
 
 @dataclass(frozen=True)
-class Means:
-    """What may be spent on working with rows.
+class Resources:
+    """Memory, threads, precision and cluster for the work with rows.
 
     Attributes
     ----------
     memory_limit : int or None
         Bytes for everything beside the feature matrix itself; None is a quarter of a gigabyte for what
-        is kept of the rows, and on a device a share of its free memory.
+        is cached of the rows, and on a device a share of its free memory.
     n_jobs : int
         Threads that parts of the rows are spread over.
     cluster : object or None
         Where tasks can run: ``in_order(function, problem, items)`` yields the results of
-        ``function(problem, item)``. Stays behind when a table travels.
+        ``function(problem, item)``. It is not pickled.
     precision : {"float64", "float32"}
-        What standardised values, distances and kernels are in; sums over rows are in float64 either way.
+        Of standardised values, distances and kernels; sums over rows are in float64 either way.
     """
 
     memory_limit: int | None = None
@@ -118,28 +133,62 @@ class Means:
     precision: str = "float64"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Means, (self.memory_limit, self.n_jobs, None, self.precision)
+        return Resources, (self.memory_limit, self.n_jobs, None, self.precision)
 
     @property
     def number_bytes(self) -> int:
-        """What a number takes."""
+        """Bytes of a number."""
         return int(np.dtype(self.precision).itemsize)
 
     def shared_bytes(self) -> int:
-        """What a standardised copy of all rows, which every step shares, may take."""
+        """Bytes that a standardised copy of all rows, shared by every step, may take."""
         return DEFAULT_SHARED if self.memory_limit is None else self.memory_limit // 4
 
-    def kept_bytes(self, x: Array = None) -> int:
-        """What may be kept of the rows from one step to the next; of a device, a share of what is free."""
-        # A step needs as much again, and threads have draws of their own.
+    def cache_bytes(self, x: Array = None) -> int:
+        """Bytes that may be cached of the rows between steps; on a device, a share of its free memory."""
+        # A step needs as much again, and every thread has its own draw.
         if self.memory_limit is not None:
             return self.memory_limit // (2 * self.n_jobs)
         free = None if x is None else free_device_bytes(x)
-        return DEFAULT_KEPT if free is None else int(DEVICE_SHARE * free)
+        return DEFAULT_CACHED if free is None else int(DEVICE_SHARE * free)
+
+
+class RowTable(Protocol):
+    """A feature matrix, in memory or out-of-core: what the numerics need of it.
+
+    ``read_columns`` reads some columns, in order, of all rows into memory; it gives None where they do not
+    fit or the work is done where the rows are. ``locate`` finds a table in memory that has some rows, and
+    their row numbers in it. ``batch_size`` is how many members of so many bytes each are worth working on
+    at once: 1 on the processor.
+    """
+
+    @property
+    def in_memory(self) -> bool: ...
+    @property
+    def mean(self) -> HostArray: ...
+    @property
+    def scale(self) -> HostArray: ...
+    @property
+    def resources(self) -> Resources: ...
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def n_columns(self) -> int: ...
+    @property
+    def varying(self) -> HostArray: ...
+    @property
+    def max_part_rows(self) -> int: ...
+    def cache_bytes(self) -> int: ...
+    def max_cached_columns(self, least: int) -> int: ...
+    def batch_size(self, bytes_each: int) -> int: ...
+    def rows_of(self, rows: HostArray) -> Table: ...
+    def locate(self, rows: HostArray) -> tuple[Table, HostArray]: ...
+    def read_columns(self, columns: HostArray) -> Table | None: ...
+    def parts(self, target: Any, fold_of_row: HostArray, part_rows: int) -> Parts: ...
 
 
 class _Once:
-    """A value that is worked out once, by whichever thread is first; it stays behind when it travels."""
+    """A value that is computed once, by whichever thread is first; it is not pickled."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -148,18 +197,18 @@ class _Once:
     def __reduce__(self) -> tuple[Any, ...]:
         return _Once, ()
 
-    def get(self, work_out: Callable[[], Any]) -> Any:
-        """The value; others wait while it is worked out."""
+    def get(self, compute: Callable[[], Any]) -> Any:
+        """The value; other threads wait while it is computed."""
         if self._found is None:
             with self._lock:
                 if self._found is None:
-                    self._found = (work_out(),)
+                    self._found = (compute(),)
         return self._found[0]
 
 
 @dataclass(frozen=True)
 class Table:
-    """A feature matrix that hands out standardised pieces of itself.
+    """A feature matrix in memory that gives standardised pieces of itself.
 
     Attributes
     ----------
@@ -167,56 +216,63 @@ class Table:
         The raw values, in any array API library.
     mean, scale : numpy.ndarray of shape (m,)
         Column means and standard deviations; a scale of 0 marks a constant column.
-    means : Means
-        What may be spent on working with it.
-    held : numpy.ndarray of int or None
+    resources : Resources
+    columns : numpy.ndarray of int or None
         The columns that ``x`` has, in order; None is all.
-    rough : Table or None
-        The table that this one is in float64, whose standardised copy it shares.
+    single : Table or None
+        Of a table in float64, the same one in float32, whose standardised copy it shares.
     """
 
     x: Array
     mean: HostArray
     scale: HostArray
-    means: Means = Means()
-    held: HostArray | None = None
-    rough: Table | None = None
+    resources: Resources = Resources()
+    columns: HostArray | None = None
+    single: Table | None = None
     _standardized: _Once = field(default_factory=_Once, init=False, repr=False, compare=False)
+    in_memory: ClassVar[bool] = True
 
     @classmethod
-    def of(cls, x: Array, means: Means | None = None) -> Table:
-        """Measure the columns of ``x`` and wrap it."""
-        mean, scale = column_statistics(x)
-        return cls(x, mean, scale, means or Means())
+    def of(cls, x: Array, resources: Resources | None = None, row_weights: HostArray | None = None) -> Table:
+        """Compute the column statistics of ``x`` and wrap it."""
+        mean, scale = column_statistics(x, row_weights)
+        return cls(x, mean, scale, resources or Resources())
+
+    # -- parts of the table ----------------------------------------------------------------
 
     def rows_of(self, rows: HostArray) -> Table:
-        """Some rows as a table of their own, standardised like the whole."""
-        return replace(self, x=gather(self.x, rows, None), rough=None)
+        """Some rows as a table of their own, with the column statistics of the whole."""
+        return replace(self, x=gather(self.x, rows, None), single=None)
 
     def slice_of(self, start: int, stop: int) -> Table:
         """Consecutive rows, not copied."""
-        return replace(self, x=self.x[start:stop, :], rough=None)
+        return replace(self, x=self.x[start:stop, :], single=None)
+
+    def locate(self, rows: HostArray) -> tuple[Table, HostArray]:
+        """A table in memory that has some rows, and their row numbers in it: the table itself."""
+        return self, rows
+
+    def read_columns(self, columns: HostArray) -> Table:
+        """A table in memory that has some columns: the table itself."""
+        return self
+
+    def parts(self, target: Any, fold_of_row: HostArray, part_rows: int) -> Parts:
+        """The rows with their targets and folds, so many at a time."""
+        return ArrayParts(self, target, fold_of_row, part_rows)
 
     @cached_property
     def exact(self) -> Table:
-        """The same table for what cannot do with less than float64."""
-        if self.means.precision == "float64":
+        """The same table in float64."""
+        if self.resources.precision == "float64":
             return self
-        return replace(self, means=replace(self.means, precision="float64"), rough=self)
+        return replace(self, resources=replace(self.resources, precision="float64"), single=self)
 
     def copied_standardized(self) -> Table:
-        """The same table made of a standardised copy in the precision of the work, for another memory."""
+        """The same table made of a standardised copy in its precision, to be moved to a device."""
         z = self.take(np.arange(self.n_rows), np.arange(self.n_columns))
         return replace(self, x=z, mean=np.zeros_like(self.mean), scale=np.where(self.scale > 0, 1.0, 0.0))
 
-    @property
-    def dtype(self) -> Any:
-        """What standardised values are in, in the words of the library."""
-        return getattr(namespace(self.x), self.means.precision)
-
-    def place(self, values: HostArray) -> Array:
-        """Numbers for work with standardised values: in their library, on their device, as precise."""
-        return like(values, self.x, dtype=self.dtype)
+    # -- sizes -----------------------------------------------------------------------------
 
     @property
     def n_rows(self) -> int:
@@ -232,19 +288,62 @@ class Table:
         return np.flatnonzero(self.scale > 0)
 
     @property
+    def max_block_rows(self) -> int:
+        """Rows in a block that is worked on at once."""
+        return DEVICE_BLOCK_ROWS if is_non_numpy(self.x) else BLOCK_ROWS
+
+    @property
+    def max_part_rows(self) -> int:
+        """Rows in a block that is not cached."""
+        return DEVICE_BLOCK_ROWS if is_non_numpy(self.x) else PART_ROWS
+
+    def cache_bytes(self) -> int:
+        """Bytes that may be cached of the rows between steps."""
+        return self.resources.cache_bytes(self.x)
+
+    def max_cached_columns(self, least: int) -> int:
+        """Standardised columns of a block that are cached at most."""
+        if is_non_numpy(self.x):
+            # A device has memory for all columns, and working through them in pieces is slower.
+            return max(self.n_columns, 1)
+        return max(least, COLUMN_CACHE_BYTES // (16 * self.n_rows))
+
+    def batch_size(self, bytes_each: int) -> int:
+        """How many restarts or sets, which need so many bytes each, are worth working on at once.
+
+        On a device a batch costs little more than one of its members. On the processor it gains nothing.
+        """
+        if not is_non_numpy(self.x) or self.n_rows > DEVICE_BLOCK_ROWS:
+            return 1
+        return max(1, self.cache_bytes() // max(1, bytes_each))
+
+    # -- standardised values ---------------------------------------------------------------
+
+    @property
+    def dtype(self) -> Any:
+        """Data type of standardised values in the array library."""
+        return getattr(namespace(self.x), self.resources.precision)
+
+    def asarray(self, values: Any) -> Array:
+        """Numbers in the library, on the device and in the precision of standardised values."""
+        if isinstance(values, np.ndarray):
+            return asarray_like(values, self.x, dtype=self.dtype)
+        return namespace(values).astype(values, self.dtype, copy=False)
+
+    @property
     def standardized(self) -> HostArray | None:
-        """All rows and columns, standardised once for everybody, of a NumPy array that is not too large."""
-        if self.rough is not None:
-            return self.rough.standardized
+        """All rows and columns, standardised once for all threads, of a NumPy array that is not too large."""
+        if self.single is not None:
+            return self.single.standardized
         found: HostArray | None = self._standardized.get(self._standardize)
         return found
 
     def _standardize(self) -> HostArray | None:
-        if is_foreign(self.x) or self.held is not None:
+        if is_non_numpy(self.x) or self.columns is not None:
             return None
-        if self.n_rows * self.n_columns > self.means.shared_bytes() // self.means.number_bytes:
+        if self.n_rows * self.n_columns > self.resources.shared_bytes() // self.resources.number_bytes:
             return None
-        if self.means.precision == "float64":
+        if self.resources.precision == "float64":
             z = np.array(self.x, dtype=np.float64, order="C")
             for some in _row_slices(z, 250_000):
                 standardize(z[some], self.mean, self.scale)
@@ -253,33 +352,35 @@ class Table:
 
     def take(self, rows: HostArray, columns: HostArray) -> Array:
         """Standardised values of some rows and columns, as a new array in the precision of the table."""
-        places = columns if self.held is None else np.searchsorted(self.held, columns)
+        places = columns if self.columns is None else np.searchsorted(self.columns, columns)
         whole = places.size == self.x.shape[1] and np.array_equal(places, np.arange(places.size))
         picked = None if whole else places
         mean, scale = self.mean[columns], self.scale[columns]
-        if self.means.precision == "float64":
+        if self.resources.precision == "float64":
             return standardize(in_float64(gather(self.x, rows, picked)), mean, scale)
-        # The mean leaves in float64, a few rows at a time: an offset must not cost digits, nor much memory.
+        # The mean is subtracted in float64, a few rows at a time: an offset must not cost digits.
         z = empty((rows.size, places.size), self.x, self.dtype)
-        step = max(1, (DEVICE_ON_THE_WAY if is_foreign(self.x) else ON_THE_WAY) // max(1, places.size))
+        step = max(1, (DEVICE_BUFFER if is_non_numpy(self.x) else BUFFER) // max(1, places.size))
         for start in range(0, rows.size, step):
             stop = min(start + step, rows.size)
             some = in_float64(gather(self.x, rows[start:stop], picked))
-            z[start:stop, :] = matching(standardize(some, mean, scale), z)
+            z[start:stop, :] = astype_like(standardize(some, mean, scale), z)
         return z
 
-    def take_each(self, rows: HostArray, columns: HostArray) -> Array:
-        """The same several times: rows (r, n) and columns (r, w) give an array (r, n, w)."""
-        z = in_float64(gather_each(self.x, rows, columns))
-        z -= like(self.mean[columns], z)[:, None, :]
-        z /= like(np.where(self.scale > 0, self.scale, 1.0)[columns], z)[:, None, :]
+    def take_batch(self, rows: HostArray, columns: HostArray) -> Array:
+        """The same for a batch: rows (r or 1, n) and columns (r or 1, w) give an array (r, n, w)."""
+        if len(rows) == len(columns) == 1:
+            return self.take(rows[0], columns[0])[None, ...]
+        places = columns if self.columns is None else np.searchsorted(self.columns, columns)
+        z = in_float64(gather_batch(self.x, rows, places))
+        z = standardize(z, self.mean[columns][:, None, :], self.scale[columns][:, None, :])
         return namespace(z).astype(z, self.dtype, copy=False)
 
 
 def merged_statistics(
-    size: int, one: tuple[HostArray, HostArray], other_size: int, other: tuple[HostArray, HostArray]
+    size: float, one: tuple[HostArray, HostArray], other_size: float, other: tuple[HostArray, HostArray]
 ) -> tuple[HostArray, HostArray]:
-    """Mean and standard deviation of the columns of two tables together, from those of each.
+    """Mean and standard deviation of the columns of two tables stacked, from those of each.
 
     By lengths of vectors instead of squares, so that large values do not overflow.
     """
@@ -295,3 +396,7 @@ def _row_slices(x: Array, elements: int) -> Iterator[slice]:
     step = max(1, elements // max(1, int(x.shape[1])))
     for start in range(0, int(x.shape[0]), step):
         yield slice(start, min(start + step, int(x.shape[0])))
+
+
+# Former names, until every room uses the new ones.
+Means = Resources

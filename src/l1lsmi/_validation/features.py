@@ -17,14 +17,13 @@ from l1lsmi._arrays import (
     HostArray,
     dense_values,
     device_of,
-    is_foreign,
+    is_non_numpy,
     namespace,
     to_device,
     to_numpy,
 )
 from l1lsmi._numerics.target import Target
-from l1lsmi._rows.parted import RowsElsewhere
-from l1lsmi._rows.table import Table
+from l1lsmi._rows.table import RowTable, Table
 from l1lsmi._validation.target import check_target, is_missing
 
 
@@ -64,19 +63,19 @@ def check_device(table: Any, device: str) -> Table:
         raise ValueError(
             f"device={device!r} is given, but the rows of X are not in memory: leave it out or pass an array."
         )
-    if is_foreign(table.x):
+    if is_non_numpy(table.x):
         raise ValueError(
             f"device={device!r} is given, but X is on a device already ({device_of(table.x)}): leave it out."
         )
     # In float32 half as much travels and is held there; raw values could lose all their digits.
-    here: Table = table if table.means.precision == "float64" else table.copied_standardized()
+    here: Table = table if table.resources.precision == "float64" else table.copied_standardized()
     try:
         return replace(here, x=to_device(here.x, device))
     except ValueError as error:
         raise ValueError(f"device={device!r} {error}: pass another one, or None.") from None
 
 
-def check_visits_rows(selector: Any, X: Any, visits: bool) -> None:
+def check_supports_out_of_core(selector: Any, X: Any, visits: bool) -> None:
     """Check that a selector can do with rows that are not in memory."""
     if not visits:
         what = f"the path {str(X)!r}" if isinstance(X, (str, PathLike)) else f"a {type(X).__name__}"
@@ -120,7 +119,7 @@ def tell_features(estimator: Any, n_features: int, names: list[str] | None) -> N
 def check_pairs(X: Any, y: Any, n_features: int) -> Array:
     """Check rows and targets that go together, of a known number of features."""
     try:
-        X = X if is_foreign(X) else np.asarray(X, dtype=np.float64)
+        X = X if is_non_numpy(X) else np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"X cannot be read as a table of numbers: {error}.") from None
     if X.ndim != 2 or X.shape[1] != n_features:
@@ -135,7 +134,7 @@ def check_pairs(X: Any, y: Any, n_features: int) -> Array:
 
 def check_features(X: Any, estimator: Any = None) -> Array:
     """Check a table of finite real numbers with at least two rows."""
-    if is_foreign(X):
+    if is_non_numpy(X):
         return _check_foreign(X, estimator)
     if issparse(X):
         raise ValueError("X is a sparse matrix, which is not supported: pass X.toarray().")
@@ -172,7 +171,7 @@ def check_finite(values: HostArray, names: Sequence[Any] | None, start: int = 0)
     raise _not_finite(what, start + row, _label(names, column))
 
 
-def check_varying(table: Table | RowsElsewhere) -> None:
+def check_varying(table: Table | RowTable) -> None:
     """Check that there is a feature to select."""
     if table.varying.size == 0:
         raise ValueError(

@@ -49,13 +49,21 @@ def check_measure(measure: Any) -> None:
     measure._validate_params()
 
 
-def check_needs(strategy: Any, measure: Any, problem: Any) -> None:
-    """Check that a bound measure has what a strategy needs of it."""
-    missing = [name for name in strategy.needs if not hasattr(problem, name)]
+def check_needs(strategy: Any, measure: Any, missing: list[str]) -> None:
+    """Refuse a measure that, bound to data, lacks something that a strategy needs."""
     if missing:
         raise ValueError(
             f"{type(strategy).__name__} needs {' and '.join(missing)} of its measure, which "
             f"{type(measure).__name__} does not have: {measure.limits}."
+        )
+
+
+def check_members(strategy: Any, source: str, thing: object, missing: list[str]) -> None:
+    """Refuse what a method of a bound measure returns, if it lacks something that a strategy needs."""
+    if missing:
+        raise ValueError(
+            f"{type(strategy).__name__} needs {' and '.join(missing)} of what {source} of its measure "
+            f"returns, which {type(thing).__name__} does not have: add it, or use another strategy."
         )
 
 
@@ -65,7 +73,7 @@ def check_subsets(n_features: int, size: int, n_subsets: int, max_subsets: int |
         raise ValueError(
             f"There are {n_subsets} sets of {size} out of {n_features} features, more than "
             f"max_subsets={max_subsets}: select fewer features, raise max_subsets (None takes on any "
-            "number), or use another strategy such as L1Weighting."
+            "number), or use another strategy such as L1Path."
         )
 
 

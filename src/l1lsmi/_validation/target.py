@@ -11,7 +11,7 @@ from sklearn.utils.validation import column_or_1d
 
 from l1lsmi._arrays import (
     HostArray,
-    is_foreign,
+    is_non_numpy,
     to_numpy,
 )
 from l1lsmi._numerics.target import Target
@@ -50,7 +50,7 @@ def _plain_target(y: Any) -> HostArray:
     if isinstance(y, (dict, set, str)) or np.ma.is_masked(y):
         what = "has masked values" if np.ma.is_masked(y) else f"is a {type(y).__name__}"
         raise ValueError(f"y {what}: pass one label or number per row.")
-    if is_foreign(y):
+    if is_non_numpy(y):
         values = to_numpy(y)
     elif isinstance(y, (list, tuple)) and any(is_missing(v) for v in y):
         raise ValueError(MISSING_TARGET)

@@ -123,7 +123,7 @@ def _copy(response: http.client.HTTPResponse, file: IO[bytes], name: str, verbos
     digests = {"md5": hashlib.md5(usedforsecurity=False), "sha256": hashlib.sha256()}
     n_read = 0
     chunks = None if total is None else -(-total // CHUNK)
-    with Progress(chunks, verbose, station="megabyte", task=f"downloading {name}") as progress:
+    with Progress(chunks, verbose, unit="megabyte", task=f"downloading {name}") as progress:
         while chunk := response.read(CHUNK):
             n_read += len(chunk)
             file.write(chunk)

@@ -1,9 +1,9 @@
-"""Numbers about a fitted selection: how it was found, what each feature is worth, why others are out."""
+"""Explain a selection: its search path, the contribution of each feature, and why others are not selected."""
 
 from l1lsmi.explain.contributions import Contributions, contributions
-from l1lsmi.explain.everything import Explanation, explain_selection
+from l1lsmi.explain.explanation import Explanation, explain_selection
 from l1lsmi.explain.interactions import Interactions, interactions
-from l1lsmi.explain.path import PathTable, Station, path_table
+from l1lsmi.explain.path import PathStep, PathTable, path_table
 from l1lsmi.explain.redundancy import Redundancy, Rejected, redundancy
 from l1lsmi.explain.sample import sample_rows
 from l1lsmi.explain.score_by_size import ScoreBySize, score_by_size
@@ -17,7 +17,7 @@ __all__ = [
     "explain_selection",
     "sample_rows",
     "PathTable",
-    "Station",
+    "PathStep",
     "ScoreBySize",
     "Contributions",
     "Redundancy",

@@ -1,4 +1,4 @@
-"""What each selected feature says alone, and what is lost without it."""
+"""Score of each selected feature alone, and the loss of score without it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from l1lsmi._arrays import HostArray, steady_blas
-from l1lsmi.explain._study import Study
+from l1lsmi.explain._subset_scorer import SubsetScorer
 from l1lsmi.explain.sample import MAX_ROWS
 from l1lsmi.measures import Measure
 
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """What the selected features are worth.
+    """Contributions of the selected features.
 
     Attributes
     ----------
@@ -24,14 +24,14 @@ class Contributions:
         The selected features.
     names : tuple of str
     alone : numpy.ndarray of float, shape (k,)
-        What each says of the target by itself.
+        Score of each feature alone.
     lost : numpy.ndarray of float, shape (k,)
-        Score of the set minus its score without the feature. Near 0 where the others say the same, below 0
-        where the set is better off without it.
+        Score of the set minus its score without the feature. Near 0 where the feature is redundant, below 0
+        where the set scores higher without it.
     score : float
-        What all of them say together.
+        Score of the selected set.
     n_rows, n_rows_in : int
-        Rows that were used, and rows that were given.
+        Number of rows used, and number of rows given.
     """
 
     columns: HostArray
@@ -53,10 +53,10 @@ def contributions(
     random_state: Any = 0,
     feature_names: Sequence[str] | None = None,
 ) -> Contributions:
-    """Say of every selected feature what it says alone and what is lost without it.
+    """Score each selected feature alone, and the set without it.
 
-    A feature that says nothing alone and much is lost without belongs to an interaction. One that says
-    much alone and little is lost without has a double among the others.
+    A feature with a low score alone and a high loss is part of an interaction. A feature with a high score
+    alone and a low loss is redundant given the others.
 
     Parameters
     ----------
@@ -67,10 +67,10 @@ def contributions(
     measure : Measure or None, default=None
         As in `score_by_size`.
     max_rows : int, default=500
-        So many rows at most are drawn, in proportion to the classes or ranges of y.
+        Number of rows to sample, stratified by y.
     random_state : int, RandomState instance or None, default=0
     feature_names : sequence of str or None, default=None
-        Names of all features; None takes those that the selector knows, or x0, x1, ...
+        Names of all features; None takes those of the selector, or x0, x1, ...
 
     Returns
     -------
@@ -83,11 +83,11 @@ def contributions(
     >>> from l1lsmi.explain import contributions
     >>> X = np.random.default_rng(0).integers(0, 2, size=(300, 6))
     >>> y = X[:, 1] ^ X[:, 4]
-    >>> worth = contributions(L1LSMI(2, random_state=0).fit(X, y), X, y)
-    >>> worth.names, worth.alone.round(1), worth.lost.round(1)
+    >>> result = contributions(L1LSMI(2, random_state=0).fit(X, y), X, y)
+    >>> result.names, result.alone.round(1), result.lost.round(1)
     (('x1', 'x4'), array([0., 0.]), array([0.5, 0.5]))
     """
-    study = Study(
+    scorer = SubsetScorer(
         selector,
         X,
         y,
@@ -96,20 +96,20 @@ def contributions(
         random_state=random_state,
         feature_names=feature_names,
     )
-    return score_members(study)
+    return score_members(scorer)
 
 
 @steady_blas()
-def score_members(study: Study) -> Contributions:
-    """The same for a selection that is under study already."""
-    columns = study.selected
-    together = study.score(columns)
+def score_members(scorer: SubsetScorer) -> Contributions:
+    """The same for an existing scorer."""
+    columns = scorer.selected
+    score = scorer.score(columns)
     return Contributions(
         columns=columns,
-        names=tuple(study.names[j] for j in columns),
-        alone=study.alone(columns),
-        lost=np.array([together - study.score(columns[columns != j]) for j in columns]),
-        score=together,
-        n_rows=study.n_rows,
-        n_rows_in=study.n_rows_in,
+        names=tuple(scorer.names[j] for j in columns),
+        alone=scorer.score_each(columns),
+        lost=np.array([score - scorer.score(columns[columns != j]) for j in columns]),
+        score=score,
+        n_rows=scorer.n_rows,
+        n_rows_in=scorer.n_rows_in,
     )

@@ -1,4 +1,4 @@
-"""Which selected features say more together than one by one."""
+"""Interactions between pairs of selected features."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from l1lsmi._arrays import HostArray, steady_blas
 from l1lsmi._validation.parameters import check_count
-from l1lsmi.explain._study import Study
+from l1lsmi.explain._subset_scorer import SubsetScorer
 from l1lsmi.explain.sample import MAX_ROWS
 
 
@@ -24,14 +24,14 @@ class Interactions:
         The features.
     names : tuple of str
     matrix : numpy.ndarray of float, shape (f, f)
-        What two features say together minus what each says alone: above 0 where they need each other,
-        below 0 where they say the same. Symmetric, 0 on the diagonal.
+        Score of two features minus the scores of each alone: positive for interactions, negative for
+        redundant features. Symmetric, 0 on the diagonal.
     joint : numpy.ndarray of float, shape (f, f)
-        What two features say together; on the diagonal what one says alone.
+        Score of two features; on the diagonal the score of one.
     alone : numpy.ndarray of float, shape (f,)
-        What each says alone.
+        Score of each feature alone.
     n_rows, n_rows_in : int
-        Rows that were used, and rows that were given.
+        Number of rows used, and number of rows given.
     """
 
     columns: HostArray
@@ -53,7 +53,7 @@ def interactions(
     random_state: Any = 0,
     feature_names: Sequence[str] | None = None,
 ) -> Interactions:
-    r"""Squared-loss mutual information of pairs, minus that of their features by themselves.
+    r"""Squared-loss mutual information of pairs, minus that of each feature alone.
 
     Parameters
     ----------
@@ -62,13 +62,13 @@ def interactions(
         All features, selected or not.
     y : array-like of shape (n,)
     max_features : int, default=20
-        Of more selected features the heaviest are taken, or those that say most alone where there are no
-        weights.
+        Largest number of features; those with the largest weights are taken, or with the highest scores
+        alone where the selector has no weights.
     max_rows : int, default=500
-        So many rows at most are drawn, in proportion to the classes or ranges of y.
+        Number of rows to sample, stratified by y.
     random_state : int, RandomState instance or None, default=0
     feature_names : sequence of str or None, default=None
-        Names of all features; None takes those that the selector knows, or x0, x1, ...
+        Names of all features; None takes those of the selector, or x0, x1, ...
 
     Returns
     -------
@@ -76,10 +76,10 @@ def interactions(
 
     Notes
     -----
-    For classes the information is a share of variance explained, so that independent features that add
-    up come out near 0. A numeric target has no such ceiling: where two features explain the share
-    :math:`r` of its variance, the information is about :math:`r / 2(1 - r)`, and features that merely add
-    up come out above 0 once together they explain most of it.
+    For classes, squared-loss mutual information is a share of explained variance, so that independent
+    features with additive effects have an interaction near 0. For a numeric target it has no upper bound:
+    two features that explain the share :math:`r` of its variance have about :math:`r / 2(1 - r)`. Additive
+    effects then give an interaction above 0 where the features explain most of the variance.
 
     Examples
     --------
@@ -92,27 +92,29 @@ def interactions(
     array([[0. , 0.5],
            [0.5, 0. ]])
     """
-    study = Study(selector, X, y, max_rows=max_rows, random_state=random_state, feature_names=feature_names)
-    return score_pairs(study, max_features)
+    scorer = SubsetScorer(
+        selector, X, y, max_rows=max_rows, random_state=random_state, feature_names=feature_names
+    )
+    return score_pairs(scorer, max_features)
 
 
 @steady_blas()
-def score_pairs(study: Study, max_features: int = 20) -> Interactions:
-    """The same for a selection that is under study already."""
-    check_count("max_features", min(max_features, len(study.names)), len(study.names))
-    columns = study.strongest(max_features)
-    alone = study.alone(columns)
+def score_pairs(scorer: SubsetScorer, max_features: int = 20) -> Interactions:
+    """The same for an existing scorer."""
+    check_count("max_features", min(max_features, len(scorer.names)), len(scorer.names))
+    columns = scorer.top_selected(max_features)
+    alone = scorer.score_each(columns)
     joint = np.diag(alone)
     for a, b in zip(*np.triu_indices(columns.size, 1), strict=True):
-        joint[a, b] = joint[b, a] = study.score((columns[a], columns[b]))
+        joint[a, b] = joint[b, a] = scorer.score((columns[a], columns[b]))
     matrix = joint - alone[:, None] - alone
     np.fill_diagonal(matrix, 0.0)
     return Interactions(
         columns=columns,
-        names=tuple(study.names[j] for j in columns),
+        names=tuple(scorer.names[j] for j in columns),
         matrix=matrix,
         joint=joint,
         alone=alone,
-        n_rows=study.n_rows,
-        n_rows_in=study.n_rows_in,
+        n_rows=scorer.n_rows,
+        n_rows_in=scorer.n_rows_in,
     )

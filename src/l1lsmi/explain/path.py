@@ -1,4 +1,4 @@
-"""The way to a selection: every radius or step with its features, weights and score."""
+"""The search path of a selection: every radius or step with its features, weights and score."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from typing import Any
 import numpy as np
 
 from l1lsmi._arrays import HostArray
-from l1lsmi.explain._study import selected_columns
+from l1lsmi.explain._fitted import selected_columns
 from l1lsmi.measures import SquaredMutualInformation
 
 
 @dataclass(frozen=True, eq=False)
-class Station:
-    """One stop on the way.
+class PathStep:
+    """One radius, or one step, of a search path.
 
     Attributes
     ----------
     size : int
         Number of features.
     support : numpy.ndarray of int
-        Those features.
+        The features.
     score : float
-        What the selector's measure says there, higher is better: by rows left out where the measure
-        chooses a model.
+        Score by the selector's measure, higher is better; on held-out rows for measures with model
+        selection.
     radius : float or None
-        Bound on the sum of the weights; None for steps.
+        Bound on the sum of the weights; None for greedy and exhaustive searches.
     weights : numpy.ndarray of float, or None
-        Weights of the features, in the order of ``support``; None for steps.
+        Weights of the features, in the order of ``support``; None where there is no radius.
     feature : int or None
-        The feature that a step added or took away.
+        The feature that was added or removed by a greedy step.
     """
 
     size: int
@@ -43,27 +43,28 @@ class Station:
 
 @dataclass(frozen=True, eq=False)
 class PathTable:
-    """The way to a selection.
+    """The search path of a selection.
 
     Attributes
     ----------
     kind : {"radii", "steps", "none"}
-        What the stations are. "none" where the method has no path: rankings and most baselines.
-    stations : tuple of Station
-        In the order in which they were visited.
+        "radii": one entry per radius. "steps": one entry per step of a greedy or exhaustive search.
+        "none": the method has no path, as rankings and most baselines.
+    steps : tuple of PathStep
+        In the order of the search.
     restart : int or None
         The restart that they belong to, for radii.
     n_restarts : int
-        How many restarts there were; 0 where there are no radii.
+        Number of restarts; 0 where there are no radii.
     """
 
     kind: str
-    stations: tuple[Station, ...]
+    steps: tuple[PathStep, ...]
     restart: int | None = None
     n_restarts: int = 0
 
     def lines(self, max_features: int = 30) -> tuple[HostArray, HostArray]:
-        """Weights of the features that held out longest, one line each.
+        """Weights along the path, one row per feature.
 
         Parameters
         ----------
@@ -72,9 +73,9 @@ class PathTable:
         Returns
         -------
         columns : ndarray of int, shape (features,)
-            The features, those that held out longest first, of equals the heaviest.
-        weights : ndarray of float, shape (features, stations)
-            0 where a feature is not in the support; 1 where it is and there are no weights.
+            In decreasing order of the number of steps that contain the feature, then of its total weight.
+        weights : ndarray of float, shape (features, steps)
+            0 where a feature is not in the support; 1 for all others where there are no weights.
 
         Examples
         --------
@@ -87,24 +88,24 @@ class PathTable:
         >>> sorted(columns[:2].tolist()), weights.shape[0]
         ([1, 4], 3)
         """
-        if not self.stations:
+        if not self.steps:
             return np.empty(0, dtype=np.intp), np.empty((0, 0))
-        n_features = 1 + max(int(station.support.max(initial=-1)) for station in self.stations)
-        stays, total = np.zeros(n_features, dtype=np.intp), np.zeros(n_features)
-        for station in self.stations:
-            stays[station.support] += 1
-            total[station.support] += 1.0 if station.weights is None else station.weights
-        columns = np.lexsort((-total, -stays))[:max_features]
-        columns = columns[stays[columns] > 0]
-        return columns, np.array([_weights_at(station, n_features)[columns] for station in self.stations]).T
+        n_features = 1 + max(int(step.support.max(initial=-1)) for step in self.steps)
+        n_steps, total = np.zeros(n_features, dtype=np.intp), np.zeros(n_features)
+        for step in self.steps:
+            n_steps[step.support] += 1
+            total[step.support] += 1.0 if step.weights is None else step.weights
+        columns = np.lexsort((-total, -n_steps))[:max_features]
+        columns = columns[n_steps[columns] > 0]
+        return columns, np.array([_all_weights(step, n_features)[columns] for step in self.steps]).T
 
 
 def path_table(selector: Any) -> PathTable:
-    """The stations of the search that led to the selection.
+    """The search path of a fitted selector.
 
-    Of a weighting, the radii of the restart that ended closest to the selected set; the set itself may
-    differ from its last station where exchanges made it better. Of a forward or backward search, every
-    step. Of an exhaustive search, the sets that were better than all before them.
+    For the l1 strategies: the radii of the restart that comes closest to the selected set. The
+    selected set can differ from the last step of the path, because features are exchanged afterwards. For
+    forward and backward search: every step. For exhaustive search: each set with a new highest score.
 
     Parameters
     ----------
@@ -122,7 +123,7 @@ def path_table(selector: Any) -> PathTable:
     >>> X = np.random.default_rng(0).normal(size=(200, 6))
     >>> selector = L1LSMI(2, random_state=0).fit(X, X[:, 1] * X[:, 4] > 0)
     >>> path = path_table(selector)
-    >>> path.kind, [station.size for station in path.stations], path.stations[-1].support
+    >>> path.kind, [step.size for step in path.steps], path.steps[-1].support
     ('radii', [6, 5, 3, 2], array([1, 4]))
     """
     selected = selected_columns(selector)
@@ -137,11 +138,11 @@ def path_table(selector: Any) -> PathTable:
 
 def _radii(path: list[Any], selected: set[int], offset: float) -> PathTable:
     closest = min(path, key=lambda point: len(selected ^ set(point.support.tolist())))
-    stations = tuple(
-        Station(
+    steps = tuple(
+        PathStep(
             size=int(point.size),
             support=np.asarray(point.support, dtype=np.intp),
-            # No features say nothing.
+            # The empty set has score 0.
             score=float(offset - point.cv_score) if point.size else 0.0,
             radius=float(point.radius),
             weights=np.asarray(point.weights, dtype=np.float64),
@@ -149,7 +150,7 @@ def _radii(path: list[Any], selected: set[int], offset: float) -> PathTable:
         for point in path
         if point.restart == closest.restart
     )
-    return PathTable("radii", stations, int(closest.restart), len({point.restart for point in path}))
+    return PathTable("radii", steps, int(closest.restart), len({point.restart for point in path}))
 
 
 def _improvements(path: list[Any]) -> list[Any]:
@@ -161,14 +162,14 @@ def _improvements(path: list[Any]) -> list[Any]:
     return kept
 
 
-def _step(point: Any) -> Station:
+def _step(point: Any) -> PathStep:
     support = np.sort(np.asarray(point.support, dtype=np.intp))
     feature = None if point.feature is None else int(point.feature)
-    return Station(size=int(point.size), support=support, score=float(point.score), feature=feature)
+    return PathStep(size=int(point.size), support=support, score=float(point.score), feature=feature)
 
 
 def _offset(selector: Any) -> float:
-    """What is to be added to minus a cross-validation score to make it what the measure estimates."""
+    """The constant that turns minus a cross-validation score into an estimate of the measure."""
     if hasattr(selector, "smi_"):
         return SquaredMutualInformation.offset
     measure = getattr(selector, "measure", None)
@@ -177,7 +178,7 @@ def _offset(selector: Any) -> float:
     return float(getattr(measure, "offset", 0.0))
 
 
-def _weights_at(station: Station, n_features: int) -> HostArray:
+def _all_weights(step: PathStep, n_features: int) -> HostArray:
     weights = np.zeros(n_features)
-    weights[station.support] = 1.0 if station.weights is None else station.weights
+    weights[step.support] = 1.0 if step.weights is None else step.weights
     return weights

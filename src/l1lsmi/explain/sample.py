@@ -1,4 +1,4 @@
-"""Some of the rows: numbers that explain need no more of them, and are there the sooner."""
+"""A stratified sample of the rows, on which explanations are computed."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from l1lsmi._numerics.target import Target
 from l1lsmi._validation.parameters import seed_of
 from l1lsmi._validation.target import TASKS, check_target
 
-#: Rows that explain a selection unless told otherwise: scores of the strong features change little beyond.
+#: Default number of rows: with more, the scores of strong features change little.
 MAX_ROWS = 500
-#: Fewer rows cannot be cut into folds that say anything.
-FEWEST_ROWS = 20
+#: Fewer rows are too few for cross-validation.
+MIN_ROWS = 20
 
 
 def sample_rows(y: Any, task: str = "auto", at_most: int = MAX_ROWS, random_state: Any = 0) -> HostArray:
-    """Draw row numbers, every class or range of the target in proportion.
+    """Draw row indices, stratified by the classes or quantiles of the target.
 
     Parameters
     ----------
     y : array-like of shape (n,)
     task : {"auto", "classification", "regression"}, default="auto"
     at_most : int, default=500
-        Rows to draw; all are taken where there are no more. At least 20.
+        Number of rows to draw, at least 20. All rows are returned where there are no more.
     random_state : int, RandomState instance or None, default=0
 
     Returns
@@ -45,21 +45,21 @@ def sample_rows(y: Any, task: str = "auto", at_most: int = MAX_ROWS, random_stat
     >>> np.unique(y[rows], return_counts=True)[1]
     array([45,  5])
     """
-    return sample_target(known_target(y, task), at_most, random_state)
+    return sample_target(encode_target(y, task), at_most, random_state)
 
 
 def sample_target(target: Target, at_most: Any, random_state: Any) -> HostArray:
-    """The same for a target that is encoded already."""
-    if not isinstance(at_most, Integral) or isinstance(at_most, bool) or int(at_most) < FEWEST_ROWS:
-        raise ValueError(f"max_rows={at_most!r} must be a whole number of rows, at least {FEWEST_ROWS}.")
+    """`sample_rows` for an encoded target."""
+    if not isinstance(at_most, Integral) or isinstance(at_most, bool) or int(at_most) < MIN_ROWS:
+        raise ValueError(f"max_rows={at_most!r} must be a whole number of rows, at least {MIN_ROWS}.")
     if target.n_rows <= int(at_most):
         return np.arange(target.n_rows)
     rng = np.random.default_rng(seed_of(random_state))
     return draw_spread(target.codes, target.values, int(at_most), rng)
 
 
-def known_target(y: Any, task: str) -> Target:
-    """Encode a target that a selector was fitted to: what there is to warn of was said then."""
+def encode_target(y: Any, task: str) -> Target:
+    """Encode the target of a fitted selector, without the warnings that its fit has raised."""
     if task not in TASKS:
         raise ValueError(f"task={task!r} is not known: pass one of {', '.join(map(repr, TASKS))}.")
     if y is None:

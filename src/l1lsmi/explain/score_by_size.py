@@ -1,4 +1,4 @@
-"""How much fewer features would say, and how much more features would add."""
+"""Scores of smaller and larger sets than the selected one."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 
 from l1lsmi._arrays import HostArray, steady_blas
 from l1lsmi._validation.parameters import check_count
-from l1lsmi.explain._study import Study
+from l1lsmi.explain._subset_scorer import SubsetScorer
 from l1lsmi.explain.sample import MAX_ROWS
 from l1lsmi.measures import Measure
 
-#: Up to so many features are taken away one at a time, all candidates scored in full; of more, several.
-FEW = 12
-#: Share of the features that is left when some are taken away at a time.
+#: Up to this size, features are removed one at a time and every candidate set is scored in full.
+MAX_FULL = 12
+#: Share of the features that stays in larger sets, from which several are removed at a time.
 KEEP = 0.8
 
 
@@ -28,17 +28,17 @@ class ScoreBySize:
     Attributes
     ----------
     sizes : numpy.ndarray of int
-        Rising; the number of selected features is one of them.
+        Increasing; includes the number of selected features.
     sets : tuple of numpy.ndarray of int
         The features of each set.
     scores : numpy.ndarray of float
-        What each set says of the target.
+        Score of each set.
     knee : int
-        The size beyond which more features add little.
+        The size after which more features add little.
     n_selected : int
         Number of selected features.
     n_rows, n_rows_in : int
-        Rows that were used, and rows that were given.
+        Number of rows used, and number of rows given.
     """
 
     sizes: HostArray
@@ -62,9 +62,9 @@ def score_by_size(
 ) -> ScoreBySize:
     """Score smaller and larger sets than the one selected.
 
-    Smaller sets are made by backward elimination inside the selected features: one at a time, or a fifth
-    at a time while there are more than 12. Larger ones add the rejected features in the order of the
-    selector's ``ranking_``; a selector that has none gets no larger sets.
+    Smaller sets come from backward elimination of the selected features: one at a time, or a fifth at a
+    time while there are more than 12. Larger sets add the other features in the order of the selector's
+    ``ranking_``; without this attribute there are no larger sets.
 
     Parameters
     ----------
@@ -73,19 +73,19 @@ def score_by_size(
         All features, selected or not.
     y : array-like of shape (n,)
     measure : Measure or None, default=None
-        What scores a set. None is squared-loss mutual information with 70 kernels and few candidates for
-        their width, which gives the same order as the defaults in a fraction of the time.
+        Scores the sets. None is squared-loss mutual information with 70 kernels and few candidate widths:
+        sets have the same order as with the default settings, in a fraction of the time.
     max_size : int or None, default=None
-        Largest set; None is twice the number of selected features, at most 10 more than these.
+        Size of the largest set; None is twice the number of selected features, but at most 10 more.
     max_rows : int, default=500
-        So many rows at most are drawn, in proportion to the classes or ranges of y.
+        Number of rows to sample, stratified by y.
     random_state : int, RandomState instance or None, default=0
 
     Returns
     -------
     ScoreBySize
-        The knee is where the running maximum of the scores is farthest above the straight line from no
-        features, which say 0, to the largest set (Satopaa et al. 2011).
+        The knee is where the running maximum of the scores is farthest above the straight line from the
+        empty set, with score 0, to the largest set (Satopaa et al. 2011).
 
     References
     ----------
@@ -103,28 +103,27 @@ def score_by_size(
     >>> curve.sizes, curve.sets[1], curve.knee
     (array([1, 2, 3, 4, 5, 6]), array([1, 4]), 2)
     """
-    study = Study(selector, X, y, measure=measure, max_rows=max_rows, random_state=random_state)
-    return score_sizes(study, max_size)
+    scorer = SubsetScorer(selector, X, y, measure=measure, max_rows=max_rows, random_state=random_state)
+    return score_sizes(scorer, max_size)
 
 
 @steady_blas()
-def score_sizes(study: Study, max_size: int | None = None) -> ScoreBySize:
-    """The same for a selection that is under study already."""
-    k, m = study.selected.size, len(study.names)
+def score_sizes(scorer: SubsetScorer, max_size: int | None = None) -> ScoreBySize:
+    """The same for an existing scorer."""
+    k, m = scorer.selected.size, len(scorer.names)
     largest = min(m, 2 * k, k + 10) if max_size is None else check_count("max_size", max_size, m)
-    sets = [*_smaller(study), study.selected, *_larger(study, largest)]
+    sets = [*_smaller(scorer), scorer.selected, *_larger(scorer, largest)]
     sets = [columns for columns in sets if columns.size <= largest]
-    scores = np.array([study.score(columns) for columns in sets])
+    scores = np.array([scorer.score(columns) for columns in sets])
     sizes = np.array([columns.size for columns in sets])
     knee = knee_of(sizes, scores)
-    return ScoreBySize(sizes, tuple(sets), scores, knee, k, study.n_rows, study.n_rows_in)
+    return ScoreBySize(sizes, tuple(sets), scores, knee, k, scorer.n_rows, scorer.n_rows_in)
 
 
 def knee_of(sizes: Sequence[int] | HostArray, scores: Sequence[float] | HostArray) -> int:
     """The size at which the running maximum of the scores is farthest above its chord.
 
-    The chord runs from no features, which say 0, to the largest size. Of equal distances the smallest
-    size is taken.
+    The chord runs from the empty set, with score 0, to the largest set. Ties go to the smallest size.
     """
     x = np.concatenate([[0.0], np.asarray(sizes, dtype=np.float64)])
     highest = np.maximum.accumulate(np.concatenate([[0.0], np.asarray(scores, dtype=np.float64)]))
@@ -134,43 +133,43 @@ def knee_of(sizes: Sequence[int] | HostArray, scores: Sequence[float] | HostArra
     return int(np.asarray(sizes)[int(np.argmax(np.round(above[1:], 12)))])
 
 
-def best_inside(study: Study) -> HostArray:
-    """The best of the selected set and those on the way of its elimination, without constant features.
+def best_subset(scorer: SubsetScorer) -> HostArray:
+    """The set with the highest score in the backward elimination of the selected features.
 
-    More features cannot say less, but an estimate from few rows can: where there are many that mean
-    little, a smaller set shows better what the selected features say together.
+    Information cannot decrease with more features, but its estimate from few rows can: with many
+    uninformative features, a smaller set gives the better estimate. Constant features are left out.
     """
-    sets = [*_smaller(study), study.selected]
-    scores = [study.score(columns) for columns in sets]
-    return study.varying(sets[len(sets) - 1 - int(np.argmax(scores[::-1]))])
+    sets = [*_smaller(scorer), scorer.selected]
+    scores = [scorer.score(columns) for columns in sets]
+    return scorer.varying(sets[len(sets) - 1 - int(np.argmax(scores[::-1]))])
 
 
-def _smaller(study: Study) -> list[HostArray]:
-    """Sets below the selected one, smallest first."""
-    inside, sets = study.selected, []
+def _smaller(scorer: SubsetScorer) -> list[HostArray]:
+    """Backward elimination of the selected features; the smallest set comes first."""
+    inside, sets = scorer.selected, []
     while inside.size > 1:
-        size = inside.size - 1 if inside.size <= FEW else min(inside.size - 1, ceil(KEEP * inside.size))
-        inside = _without_least(study, inside, size)
+        size = inside.size - 1 if inside.size <= MAX_FULL else min(inside.size - 1, ceil(KEEP * inside.size))
+        inside = _remove_weakest(scorer, inside, size)
         sets.append(inside)
     return sets[::-1]
 
 
-def _without_least(study: Study, inside: HostArray, size: int) -> HostArray:
-    """Take away the features that are missed least; those that do not vary first."""
-    if inside.size <= FEW or not hasattr(study.problem, "score_removals"):
-        left = np.array([study.score(inside[inside != j]) for j in inside])
+def _remove_weakest(scorer: SubsetScorer, inside: HostArray, size: int) -> HostArray:
+    """Remove the features whose removal costs the least score; constant features first."""
+    if inside.size <= MAX_FULL or not hasattr(scorer.problem, "score_removals"):
+        left = np.array([scorer.score(inside[inside != j]) for j in inside])
     else:
         left = np.full(inside.size, np.inf)
-        varying = study.table.scale[inside] > 0
-        left[varying] = study.problem.score_removals(inside[varying], inside[varying])
+        varying = scorer.table.scale[inside] > 0
+        left[varying] = scorer.problem.score_removals(inside[varying], inside[varying])
     return np.sort(inside[np.argsort(left, kind="stable")[:size]])
 
 
-def _larger(study: Study, largest: int) -> list[HostArray]:
-    ranking = getattr(study.selector, "ranking_", None)
+def _larger(scorer: SubsetScorer, largest: int) -> list[HostArray]:
+    ranking = getattr(scorer.selector, "ranking_", None)
     if ranking is None:
         return []
     others = np.argsort(ranking, kind="stable")
-    others = others[~np.isin(others, study.selected)]
-    sizes = range(study.selected.size + 1, largest + 1)
-    return [np.sort(np.append(study.selected, others[: size - study.selected.size])) for size in sizes]
+    others = others[~np.isin(others, scorer.selected)]
+    sizes = range(scorer.selected.size + 1, largest + 1)
+    return [np.sort(np.append(scorer.selected, others[: size - scorer.selected.size])) for size in sizes]

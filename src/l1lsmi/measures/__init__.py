@@ -1,9 +1,10 @@
-"""Measures of how much a set of features says about a target.
+"""Measures of how strongly a target depends on a set of features.
 
-A measure is bound to data by ``bind``; strategies ask what they need of the bound problem.
+A measure is bound to data by ``bind``; strategies declare what they need of the bound problem.
 """
 
-from l1lsmi.measures._base import Measure, MeasureProblem
+from l1lsmi._numerics.fixed_model import FixedModelDraws
+from l1lsmi.measures._base import Measure, MeasureProblem, WeightableProblem
 from l1lsmi.measures._density_ratio import DensityRatioEstimate
 from l1lsmi.measures.hsic import HSIC
 from l1lsmi.measures.mutual_information import MutualInformation
@@ -18,4 +19,6 @@ __all__ = [
     "DensityRatioEstimate",
     "Measure",
     "MeasureProblem",
+    "WeightableProblem",
+    "FixedModelDraws",
 ]

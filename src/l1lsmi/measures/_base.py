@@ -1,41 +1,47 @@
-"""What every measure shares: scores of given columns, and the tie to data that strategies work with."""
+"""What every measure shares: scores of given columns, and the problem that strategies search."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from l1lsmi._arrays import HostArray
-from l1lsmi._numerics.ranking import spread
+from l1lsmi._numerics.model import Fit
+from l1lsmi._numerics.ranking import scatter
+from l1lsmi._numerics.set_scorer import CrossValidationScorer
 from l1lsmi._numerics.target import Target
-from l1lsmi._rows.table import Table
+from l1lsmi._rows.table import RowTable, Table
 from l1lsmi._validation.features import check_varying, check_xy
+from l1lsmi._validation.parameters import seed_of
 
 
 class MeasureProblem:
     """A measure bound to data.
 
-    A subclass has the methods that its measure can offer; each strategy says which it needs:
+    A subclass has the methods that its measure can offer; each strategy declares which it needs
+    (`l1lsmi.strategies.protocols`):
 
-    - ``score_each(columns)``: what every column says by itself;
-    - ``score_set(columns)``: what a set of columns says together;
+    - ``score_each(columns)``: the score of every column alone;
+    - ``score_set(columns)``: the score of a set of columns;
     - ``score_additions(columns, others)``, ``score_removals(columns, members)``: the same for the sets
       one column away, which may be cheaper and approximate (``neighbours_are_exact``);
-    - ``draw(*key)``, ``rng(*key)``, ``best_cv_score``, ``score_of(fit)``: values and gradients in
+    - ``draws(keys)``, ``rng(*key)``, ``best_loss``, ``score_of(fit)``: values and gradients in
       feature weights.
 
     Parameters
     ----------
-    table : Table
+    table : RowTable
     target : Target
     """
 
     #: Whether scores of neighbouring sets are those that `score_set` would give.
     neighbours_are_exact: ClassVar[bool] = True
 
-    def __init__(self, table: Table, target: Target) -> None:
+    def __init__(self, table: RowTable, target: Target) -> None:
         self.table = table
         self.target = target
 
@@ -49,8 +55,17 @@ class MeasureProblem:
         """The features that vary."""
         return self.table.varying
 
-    def juror(self, i: int) -> Any:
-        """Judge ``i`` of sets of features in a weighting: a draw, unless there is something better.
+    def batch_size(self) -> int:
+        """How many draws are worth working on at once.
+
+        Returns
+        -------
+        int
+        """
+        return 1
+
+    def set_scorer(self, i: int) -> Any:
+        """Scorer ``i`` of sets of features in a weighting: a draw, unless there is something better.
 
         Parameters
         ----------
@@ -58,31 +73,121 @@ class MeasureProblem:
 
         Returns
         -------
-        juror : object
+        scorer : SetScorer
         """
-        return self.draw(0, i)  # type: ignore[attr-defined]
+        return CrossValidationScorer(self.draws([(0, i)]))  # type: ignore[attr-defined]
+
+    def on_sample(self, n_rows: int) -> tuple[Any, Any]:
+        """The problem to search, on a sample of the rows, and the problem on all rows that goes with it.
+
+        A measure that cannot be bound to a sample is searched on all rows.
+
+        Parameters
+        ----------
+        n_rows : int
+
+        Returns
+        -------
+        sample, whole : MeasureProblem
+        """
+        return self, self
+
+    def on_rows(self, rows: HostArray) -> Any:
+        """The same problem on some rows, which are then in memory.
+
+        Parameters
+        ----------
+        rows : numpy.ndarray of int
+
+        Returns
+        -------
+        problem : MeasureProblem
+        """
+        raise NotImplementedError(f"{type(self).__name__} cannot be bound to some of its rows")
+
+
+class WeightableProblem(MeasureProblem):
+    """A measure bound to data whose features can be weighted.
+
+    For a measure that selects no model and draws nothing at random: ``draws`` computes its value and
+    gradient.
+
+    Parameters
+    ----------
+    table : RowTable
+    target : Target
+    draws : FixedModelDraws
+    random_state : int, RandomState instance or None
+        Strategies draw their starts from it.
+    """
+
+    #: A lower bound on the loss of any set: here there is none.
+    best_loss: ClassVar[float] = -math.inf
+
+    def __init__(self, table: RowTable, target: Target, draws: Any, random_state: Any = None) -> None:
+        super().__init__(table, target)
+        self._draws = draws
+        self._seed = seed_of(random_state)
+
+    def draws(self, keys: Sequence[tuple[int, ...]]) -> Any:
+        """All rows, whatever the keys: nothing about them is random.
+
+        Parameters
+        ----------
+        keys : sequence of tuple of int
+
+        Returns
+        -------
+        draws : FixedModelDraws
+        """
+        return self._draws
+
+    def rng(self, *key: int) -> np.random.Generator:
+        """A generator of its own for every key.
+
+        Parameters
+        ----------
+        *key : int
+
+        Returns
+        -------
+        numpy.random.Generator
+        """
+        return np.random.default_rng((self._seed, *key))
+
+    def score_of(self, fit: Fit) -> float:
+        """Score of a fit.
+
+        Parameters
+        ----------
+        fit : Fit
+
+        Returns
+        -------
+        score : float
+        """
+        return fit.value
 
 
 class Measure(BaseEstimator):
-    """Base of all measures: how much columns say about a target.
+    """Base of all measures: how strongly a target depends on columns.
 
-    A subclass has ``task`` and ``random_state`` (or no use for the latter) and says in ``bind`` what
-    strategies can ask of it.
+    A subclass has ``task`` and ``random_state`` (or no use for the latter), and ``bind``.
     """
 
-    #: Whether sums over rows are all that it asks of them, so that they need not be in memory.
-    visits_rows: ClassVar[bool] = False
-    #: Why a strategy may find something missing; completes the sentence of the refusal.
+    #: Whether it needs only sums over rows, so that they need not be in memory.
+    supports_out_of_core: ClassVar[bool] = False
+    #: Why a strategy may find something missing; completes the error message.
     limits: ClassVar[str] = "use another strategy"
     task: str
     random_state: Any = None
 
-    def bind(self, table: Table, target: Target, random_state: Any) -> Any:
-        """Tie the measure to data, for a strategy to ask.
+    def bind(self, table: RowTable, target: Target, random_state: Any) -> Any:
+        """Bind the measure to data, for a strategy to search.
 
         Parameters
         ----------
-        table : Table
+        table : RowTable
         target : Target
         random_state : int, RandomState instance or None
 
@@ -100,7 +205,7 @@ class Measure(BaseEstimator):
         return self.bind(table, target, self.random_state)
 
     def score(self, X: Any, y: Any) -> float:
-        """Estimate how much all columns of X together say about y.
+        """Estimate how strongly y depends on all columns of X.
 
         Parameters
         ----------
@@ -115,7 +220,7 @@ class Measure(BaseEstimator):
         return float(problem.score_set(problem.columns))
 
     def score_each(self, X: Any, y: Any) -> HostArray:
-        """Estimate how much every column of X by itself says about y.
+        """Estimate how strongly y depends on each column of X alone.
 
         Parameters
         ----------
@@ -129,4 +234,4 @@ class Measure(BaseEstimator):
         """
         problem = self._problem(X, y)
         scores = np.asarray(problem.score_each(problem.columns))
-        return spread(scores, problem.columns, problem.n_features, rest=0.0)
+        return scatter(scores, problem.columns, problem.n_features, fill=0.0)

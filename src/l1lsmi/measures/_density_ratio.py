@@ -1,4 +1,4 @@
-"""What the two measures of information share: both fit the density ratio p(x, y) / (p(x) p(y))."""
+"""What the two information measures share: both fit the density ratio p(x, y) / (p(x) p(y))."""
 
 from __future__ import annotations
 
@@ -13,22 +13,18 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from l1lsmi._arrays import Array, HostArray, is_foreign, steady_blas, to_numpy
+from l1lsmi._arrays import Array, HostArray, is_non_numpy, single_threaded_blas, to_numpy
 from l1lsmi._numerics.density_ratio import DensityRatioDraw
-from l1lsmi._numerics.model import Fit, Grid, Judgement, Model
-from l1lsmi._numerics.sampling import balanced_centers, draw_spread, uniform_centers
+from l1lsmi._numerics.grids import SCREENING_REGULARIZATION
+from l1lsmi._numerics.model import Fit, Grid, Model, ScoredModel
+from l1lsmi._numerics.sampling import balanced_centers, draw_spread, stratified_folds, uniform_centers
 from l1lsmi._numerics.target import Target
-from l1lsmi._rows.folded import DEVICE_BLOCK_ROWS
-from l1lsmi._rows.table import Table, standardize
+from l1lsmi._rows.table import RowTable, Table, standardize
 from l1lsmi._validation.features import check_pairs
 from l1lsmi._validation.folds import check_folds
 from l1lsmi._validation.parameters import check_all_positive, seed_of
 from l1lsmi._validation.target import TASKS
 from l1lsmi.measures._base import Measure, MeasureProblem
-
-#: Neighbouring sets are compared under the model of the present one, with no more regularization than
-#: this: a set that says little is regularised until all its neighbours look alike.
-SCREENING_REGULARIZATION = 1e-2
 
 
 class DensityRatioMeasure(Measure):
@@ -67,7 +63,7 @@ class DensityRatioMeasure(Measure):
         -------
         estimate : DensityRatioEstimate
         """
-        with steady_blas():
+        with single_threaded_blas():
             problem = self._problem(X, y)
             draw, (model, fit) = problem.fit_set(problem.columns)
         return _estimate_of(problem, draw, model, fit)
@@ -80,12 +76,12 @@ class DensityRatioMeasure(Measure):
         """How the ratio is fitted."""
         raise NotImplementedError
 
-    def bind(self, table: Table, target: Target, random_state: Any) -> DensityRatioProblem:
-        """Tie the measure to data, for a strategy to ask.
+    def bind(self, table: RowTable, target: Target, random_state: Any) -> DensityRatioProblem:
+        """Bind the measure to data, for a strategy to search.
 
         Parameters
         ----------
-        table : Table
+        table : RowTable
         target : Target
         random_state : int, RandomState instance or None
 
@@ -99,115 +95,78 @@ class DensityRatioMeasure(Measure):
                 check_all_positive(self, name)
         seed = seed_of(random_state)
         fold_of_row, n_folds = check_folds(self.cv, table.n_rows, target)
-        median = 1.0
+        target_sigma = 1.0
         if not target.is_classification:
-            median = self.target_sigma_factor * target.median_distance(np.random.default_rng(seed))
+            target_sigma = self.target_sigma_factor * target.median_distance(np.random.default_rng(seed))
         return DensityRatioProblem(
             table,
             target,
             seed=seed,
             n_basis=self.n_basis,
             centers=self.centers,
+            fold_of_row=fold_of_row,
             draw_class=self._draw_class(),
-            draw_options={
-                "n_folds": n_folds,
-                "fold_of_row": fold_of_row,
-                "grid": self._grid(),
-                "target_sigma": median,
-            },
-            # Rows that are to be left out together are not left out one by one.
-            juror_class=self._juror_class() if fold_of_row is None else None,
-            together_class=self._together_class(),
-            best_cv_score=self._best_cv_score(target) if fold_of_row is None else -math.inf,
+            draw_options={"n_folds": n_folds, "grid": self._grid(), "target_sigma": target_sigma},
+            # Rows that must be left out in one fold are not left out one by one.
+            scorer_class=self._scorer_class() if fold_of_row is None else None,
+            best_loss=self._best_loss(target) if fold_of_row is None else -math.inf,
             offset=self.offset if self.score_by == "cross_validation" else None,
         )
 
-    def _juror_class(self) -> Any:
-        """What compares sets of features in a weighting; None leaves it to the cross-validation score."""
+    def _scorer_class(self) -> Any:
+        """Compares sets of features in a weighting; None compares them by the cross-validation score."""
         return None
 
-    def _together_class(self) -> Any:
-        """What works on several draws as one; None where there is no such thing."""
-        return None
-
-    def _best_cv_score(self, target: Target) -> float:
-        """A lower bound on what a judge may say of any set."""
+    def _best_loss(self, target: Target) -> float:
+        """A lower bound on the loss of any set."""
         return -math.inf
 
 
 class DensityRatioProblem(MeasureProblem):
-    """The measure bound to data: hands out draws of centres and folds."""
+    """The measure bound to data: makes draws of centres and folds."""
 
     neighbours_are_exact = False
 
     def __init__(
         self,
-        table: Table,
+        table: RowTable,
         target: Target,
         *,
         seed: int,
         n_basis: int,
         centers: str,
+        fold_of_row: HostArray | None,
         draw_class: type[DensityRatioDraw],
         draw_options: dict[str, Any],
-        juror_class: Any,
-        together_class: Any,
-        best_cv_score: float,
+        scorer_class: Any,
+        best_loss: float,
         offset: float | None,
     ) -> None:
         super().__init__(table, target)
         self.seed = seed
         self.n_basis = n_basis
         self.centers = centers
-        self.best_cv_score = best_cv_score
-        self._juror_class = juror_class
-        self._together_class = together_class
+        self.best_loss = best_loss
+        self._fold_of_row = fold_of_row
+        self._scorer_class = scorer_class
         self._offset = offset
         self._draw_class = draw_class
         self._draw_options = draw_options
-        #: Rows to take kernel centres from: those of a sample, once there is one, which are at hand.
+        #: Rows to draw kernel centres from: those of a sample of the rows, which are in memory.
         self._known_rows: HostArray | None = None
         self._idle: list[DensityRatioDraw] = []
         self._models: dict[tuple[int, ...], Model] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Draws have work space, and can be made again: they stay behind."""
+        """Draws have buffers, and can be made again: they are not pickled."""
         return {**vars(self), "_idle": []}
 
     def rng(self, *key: int) -> np.random.Generator:
         """A generator of its own for every key."""
         return np.random.default_rng((self.seed, *key))
 
-    def draw(self, *key: int) -> DensityRatioDraw:
-        """Centres and folds that depend on the key alone."""
-        rng = self.rng(0, *key)
-        draw_centers = uniform_centers if self.centers == "uniform" else balanced_centers
-        known = self._known_rows
-        codes = self.target.codes if known is None else self.target.codes[known]
-        centers = draw_centers(codes, self.n_basis, rng)
-        if known is not None:
-            centers = np.where(centers < 0, -1, known[centers])
-        return self._draw_class(self.table, self.target, centers=centers, rng=rng, **self._draw_options)
-
-    def n_together(self) -> int:
-        """How many draws a device is to work on at a time; 1 in memory, where nothing is gained by it.
-
-        Returns
-        -------
-        int
-        """
-        table = self.table
-        if self._together_class is None or not isinstance(table, Table) or not is_foreign(table.x):
-            return 1
-        n_centers = max(self.n_basis, int(self.target.codes.max()) + 1)
-        if table.n_rows > DEVICE_BLOCK_ROWS:
-            return 1
-        # Columns three times, and rows by centres half a dozen times, are alive in a step.
-        each = table.means.number_bytes * table.n_rows * (3 * table.n_columns + 6 * n_centers)
-        return max(1, table.means.kept_bytes(table.x) // each)
-
-    def draws_together(self, keys: Sequence[tuple[int, ...]]) -> Any:
-        """Draws by their keys, to be worked on as one.
+    def draws(self, keys: Sequence[tuple[int, ...]]) -> DensityRatioDraw:
+        """A batch of draws of centres and folds, each of which depends on its key alone.
 
         Parameters
         ----------
@@ -215,13 +174,50 @@ class DensityRatioProblem(MeasureProblem):
 
         Returns
         -------
-        draws : LeastSquaresTogether
+        draws : DensityRatioDraw
         """
-        assert self._together_class is not None
-        return self._together_class(self.table, [self.draw(*key) for key in keys])
+        centers, folds = [], []
+        for key in keys:
+            rng = self.rng(0, *key)
+            centers.append(self._draw_centers(rng))
+            n_folds = self._draw_options["n_folds"]
+            given = self._fold_of_row
+            folds.append(stratified_folds(self.target.codes, n_folds, rng) if given is None else given)
+        most = max(each.shape[1] for each in centers)
+        padded = [np.pad(c, ((0, 0), (0, most - c.shape[1])), constant_values=-1) for c in centers]
+        return self._draw_class(
+            self.table,
+            self.target,
+            centers=np.stack(padded),
+            fold_of_row=np.stack(folds),
+            **self._draw_options,
+        )
 
-    def on_sample(self, n_rows: int) -> DensityRatioProblem:
-        """The same problem on some rows, each class or range of the target, and each fold, in proportion.
+    def _draw_centers(self, rng: np.random.Generator) -> HostArray:
+        draw_centers = uniform_centers if self.centers == "uniform" else balanced_centers
+        known = self._known_rows
+        codes = self.target.codes if known is None else self.target.codes[known]
+        centers = draw_centers(codes, self.n_basis, rng)
+        return centers if known is None else np.where(centers < 0, -1, known[centers])
+
+    def batch_size(self) -> int:
+        """How many draws are worth working on at once.
+
+        Returns
+        -------
+        int
+        """
+        if not self._draw_class.is_batched:
+            return 1
+        n_centers = max(self.n_basis, int(self.target.codes.max()) + 1)
+        # Columns three times, and rows by centres half a dozen times, are in memory in a step.
+        numbers = self.table.n_rows * (3 * self.table.n_columns + 6 * n_centers)
+        return self.table.batch_size(self.table.resources.number_bytes * numbers)
+
+    def on_sample(self, n_rows: int) -> tuple[DensityRatioProblem, DensityRatioProblem]:
+        """The problem on a sample of the rows, and the problem on all rows with centres from the sample.
+
+        Each class or range of the target, and each fold, has its share of the sample.
 
         Parameters
         ----------
@@ -229,14 +225,16 @@ class DensityRatioProblem(MeasureProblem):
 
         Returns
         -------
-        problem : DensityRatioProblem
+        sample, whole : DensityRatioProblem
         """
-        fold_of_row, codes = self._draw_options["fold_of_row"], self.target.codes
-        if fold_of_row is not None:
-            codes = codes * self._draw_options["n_folds"] + fold_of_row
-        rows = draw_spread(codes, self.target.values, n_rows, self.rng(4))
-        self._known_rows = rows
-        return self.on_rows(rows)
+        codes = self.target.codes
+        if self._fold_of_row is not None:
+            codes = codes * self._draw_options["n_folds"] + self._fold_of_row
+        values = None if self.target.is_classification else self.target.ordered()
+        rows = draw_spread(codes, values, n_rows, self.rng(4))
+        whole = copy(self)
+        whole._known_rows, whole._idle, whole._models = rows, [], {}
+        return self.on_rows(rows), whole
 
     def on_rows(self, rows: HostArray) -> DensityRatioProblem:
         """The same problem on given rows, which are then in memory.
@@ -249,27 +247,26 @@ class DensityRatioProblem(MeasureProblem):
         -------
         problem : DensityRatioProblem
         """
-        fold_of_row = self._draw_options["fold_of_row"]
-        sample = copy(self)
-        sample.table, sample.target = self.table.rows_of(rows), self.target.rows_of(rows)
-        if fold_of_row is not None:
-            sample._draw_options = {**self._draw_options, "fold_of_row": fold_of_row[rows]}
-        sample._known_rows, sample._idle, sample._models = None, [], {}
-        return sample
+        some = copy(self)
+        some.table, some.target = self.table.rows_of(rows), self.target.rows_of(rows)
+        if self._fold_of_row is not None:
+            some._fold_of_row = self._fold_of_row[rows]
+        some._known_rows, some._idle, some._models = None, [], {}
+        return some
 
-    def juror(self, i: int) -> Any:
-        """Judge ``i`` of sets of features."""
-        if self._juror_class is None:
-            return self.draw(0, i)
-        return self._juror_class(self.table, self.target, self.n_basis, self.rng(3, i), self._known_rows)
+    def set_scorer(self, i: int) -> Any:
+        """Scorer ``i`` of sets of features."""
+        if self._scorer_class is None:
+            return super().set_scorer(i)
+        return self._scorer_class(self.table, self.target, self.n_basis, self.rng(3, i), self._known_rows)
 
     @contextmanager
     def _common_draw(self) -> Iterator[DensityRatioDraw]:
-        """The draw that sets are scored on; threads get copies of it, because it has work space."""
+        """The draw that sets are scored on; threads get copies of it, because it has buffers."""
         try:
             draw = self._idle.pop()
         except IndexError:
-            draw = self.draw(0)
+            draw = self.draws([(0,)])
         yield draw
         self._idle.append(draw)
 
@@ -277,31 +274,31 @@ class DensityRatioProblem(MeasureProblem):
         """Choose a model for a set of columns and fit it."""
         weights = np.ones(columns.size)
         with self._common_draw() as draw:
-            judgement = _chosen(draw, columns)
-            fit = draw.fit(weights, columns, judgement.model, judgement.cv_score)
-        self._models[tuple(sorted(columns.tolist()))] = judgement.model
-        return draw, (judgement.model, fit)
+            cv_score, model = _selected(draw, columns)
+            fit = draw.fit(weights, columns, model, cv_score)
+        self._models[tuple(sorted(columns.tolist()))] = model
+        return draw, (model, fit)
 
     def score_set(self, columns: HostArray) -> float:
-        """What a set of columns says together, under the model that cross-validation chooses."""
-        with steady_blas():
+        """Score of a set of columns, under the model that cross-validation selects."""
+        with single_threaded_blas():
             _, (_, fit) = self.fit_set(columns)
         return self.score_of(fit)
 
     def score_of(self, fit: Fit) -> float:
-        """What a fit says, by the estimate or by cross-validation."""
+        """Score of a fit, by the estimate or by cross-validation."""
         return fit.value if self._offset is None else self._offset - fit.cv_score
 
     def score_each(self, columns: HostArray) -> HostArray:
-        """What every column says by itself."""
+        """Score of every column alone."""
         return np.array([self.score_set(columns[i : i + 1]) for i in range(columns.size)])
 
     def score_additions(self, columns: HostArray, others: HostArray) -> HostArray:
-        """What the set says with each of the others, under one model for all."""
+        """Scores of the set with each of the others, under one model for all."""
         return self._score_neighbours(columns, others, 1)
 
     def score_removals(self, columns: HostArray, members: HostArray) -> HostArray:
-        """What the set says without each of some of its members, under one model for all."""
+        """Scores of the set without each of some of its members, under one model for all."""
         return self._score_neighbours(columns, members, -1)
 
     def _score_neighbours(self, columns: HostArray, others: HostArray, sign: int) -> HostArray:
@@ -315,22 +312,22 @@ class DensityRatioProblem(MeasureProblem):
             return Model(1.0, SCREENING_REGULARIZATION)
         key = tuple(sorted(columns.tolist()))
         if key not in self._models:
-            # The set was scored elsewhere, by another process: its model is what it was there.
-            self._models[key] = _chosen(draw, columns).model
+            # The set was scored in another process, with the same model.
+            self._models[key] = _selected(draw, columns).model
         model = self._models[key]
         sigma = model.sigma * math.sqrt(max(columns.size + sign, 1) / columns.size)
         return Model(sigma, min(model.regularization, SCREENING_REGULARIZATION))
 
 
-def _chosen(draw: DensityRatioDraw, columns: HostArray) -> Judgement:
+def _selected(draw: DensityRatioDraw, columns: HostArray) -> ScoredModel:
     """The model of a set of columns."""
     weights = np.ones(columns.size)
-    return draw.refine_model(weights, columns, draw.choose_model(weights, columns))
+    return draw.refine_model(weights, columns, draw.select_model(weights, columns))
 
 
 @dataclass(frozen=True)
 class DensityRatioEstimate:
-    """A fitted density ratio and what it says.
+    """A fitted density ratio and the estimate from it.
 
     Attributes
     ----------
@@ -343,13 +340,13 @@ class DensityRatioEstimate:
     alpha : numpy.ndarray of shape (n_centers,)
         Coefficients of the kernels.
     constant : numpy.ndarray of shape (n_classes,), or (1,) for regression
-        What is added to the sum of kernels, by class.
+        Added to the sum of kernels, by class.
     centers : numpy.ndarray of shape (n_centers, n_features)
         Feature values of the kernel centres, as given.
     center_targets : numpy.ndarray of shape (n_centers,)
         Their targets: class labels, or values as given.
     target_sigma : float
-        Kernel width of the standardised target; 1 for classes, where it plays no part.
+        Kernel width of the standardised target; 1 for classes, where it is not used.
     """
 
     value: float
@@ -377,7 +374,7 @@ class DensityRatioEstimate:
         ratio : numpy.ndarray of shape (n_pairs,)
         """
         X = np.array(to_numpy(check_pairs(X, y, self.centers.shape[1])), dtype=np.float64)
-        y = to_numpy(y) if is_foreign(y) else np.asarray(y)
+        y = to_numpy(y) if is_non_numpy(y) else np.asarray(y)
         columns = self._table.varying
         mean, scale = self._table.mean[columns], self._table.scale[columns]
         rows = standardize(X[:, columns], mean, scale)
@@ -396,15 +393,16 @@ class DensityRatioEstimate:
 def _estimate_of(
     problem: DensityRatioProblem, draw: DensityRatioDraw, model: Model, fit: Fit
 ) -> DensityRatioEstimate:
-    real = draw.centers.ravel() >= 0
-    rows = draw.centers.ravel()[real]
-    table, target = problem.table, problem.target
+    real = draw.centers[0].ravel() >= 0
+    rows = draw.centers[0].ravel()[real]
+    target = problem.target
+    table, places = problem.table.locate(rows)
     if target.classes is not None:
         center_targets = target.classes[target.codes[rows]]
     else:
         assert target.values is not None
         center_targets = target.values[rows] * target.scale + target.mean
-    n_each = draw.centers.shape[1]
+    n_each = draw.centers.shape[2]
     constant = fit.alpha[:, n_each:].ravel()
     return DensityRatioEstimate(
         value=fit.value,
@@ -413,7 +411,7 @@ def _estimate_of(
         cv_score=fit.cv_score,
         alpha=fit.alpha[:, :n_each].ravel()[real],
         constant=constant if constant.size else np.zeros(fit.alpha.shape[0]),
-        centers=to_numpy(table.x)[rows].astype(np.float64),
+        centers=to_numpy(table.x)[places].astype(np.float64),
         center_targets=center_targets,
         target_sigma=draw.target_sigma,
         _table=table,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -12,13 +11,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.hsic.hsic import PairedRows, some_rows
 from l1lsmi._numerics.hsic.line import median_gap
-from l1lsmi._numerics.model import Fit
 from l1lsmi._numerics.sampling import draw_spread
 from l1lsmi._numerics.target import Target
-from l1lsmi._rows.table import Table
+from l1lsmi._rows.medians import weighted_median_distance
+from l1lsmi._rows.table import RowTable
 from l1lsmi._validation.parameters import seed_of
 from l1lsmi._validation.target import TASKS
-from l1lsmi.measures._base import Measure, MeasureProblem
+from l1lsmi.measures._base import Measure, WeightableProblem
 
 WIDTH = Interval(Real, 1e-6, 1e6, closed="both")
 
@@ -34,19 +33,19 @@ class HSIC(Measure):
     Parameters
     ----------
     sigma : float or None, default=None
-        Kernel width of the standardised features; None takes the median distance between rows, worked
-        out anew for every set of features (over at most 2,000 rows).
+        Kernel width of the standardised features; None takes the median distance between rows, computed
+        anew for every set of features (over at most 2,000 rows).
     target_sigma : float or None, default=None
-        Kernel width of the standardised target in regression; None takes the median distance. No part
-        in it for classes.
+        Kernel width of the standardised target in regression; None takes the median distance. Not
+        used for classes.
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" takes numbers with fractions, or more than 20 different whole numbers, for regression.
 
     Notes
     -----
-    A set of features costs a visit of all pairs of rows. A single feature costs far less: a
-    Gaussian kernel on a line is worked out from a polynomial series, to rounding error. All of it are sums
-    over blocks of rows, or over pairs of blocks, which need not be in memory.
+    A set of features costs a sum over all pairs of rows. A single feature costs far less: a one-dimensional
+    Gaussian kernel is computed from a polynomial series, to rounding error. Everything is a sum over blocks
+    of rows, or over pairs of blocks, which need not be in memory.
 
     Examples
     --------
@@ -59,7 +58,7 @@ class HSIC(Measure):
     1
     """
 
-    visits_rows: ClassVar[bool] = True
+    supports_out_of_core: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "sigma": [WIDTH, None],
         "target_sigma": [WIDTH, None],
@@ -73,12 +72,12 @@ class HSIC(Measure):
         self.target_sigma = target_sigma
         self.task = task
 
-    def bind(self, table: Table, target: Target, random_state: Any = None) -> HSICProblem:
-        """Tie the measure to data, for a strategy to ask.
+    def bind(self, table: RowTable, target: Target, random_state: Any = None) -> HSICProblem:
+        """Bind the measure to data, for a strategy to search.
 
         Parameters
         ----------
-        table : Table
+        table : RowTable
         target : Target
         random_state : int, RandomState instance or None
             The measure itself is not random; strategies draw their starts from it.
@@ -90,29 +89,32 @@ class HSIC(Measure):
         self._validate_params()
         target_sigma = self.target_sigma
         if target_sigma is None:
-            target_sigma = 1.0 if target.values is None else median_gap(some_rows(target.values))
+            target_sigma = 1.0 if target.values is None else _median_distance(target)
         return HSICProblem(table, target, self.sigma, target_sigma, seed_of(random_state))
 
 
-class HSICProblem(MeasureProblem):
+def _median_distance(target: Target) -> float:
+    """Median distance between the values of two rows, over the pairs of a sample."""
+    some = target.rows_of(some_rows(np.arange(target.n_rows)))
+    if some.row_weights is None and some.columns.shape[1] == 1:
+        return median_gap(some.columns[:, 0])
+    weights = np.ones(some.n_rows) if some.row_weights is None else some.row_weights
+    return weighted_median_distance(some.columns, weights)
+
+
+class HSICProblem(WeightableProblem):
     """The measure bound to data; the same for every draw."""
 
-    best_cv_score: ClassVar[float] = -math.inf
-
     def __init__(
-        self, table: Table, target: Target, sigma: float | None, target_sigma: float, seed: int
+        self, table: RowTable, target: Target, sigma: float | None, target_sigma: float, seed: int
     ) -> None:
-        super().__init__(table, target)
-        self._sigmas = (sigma, target_sigma)
         self._pairs = PairedRows(table, target, sigma=sigma, target_sigma=target_sigma)
+        super().__init__(table, target, self._pairs, seed)
         self._seed = seed
+        self._sigmas = (sigma, target_sigma)
 
-    def draw(self, *key: int) -> PairedRows:
-        """All pairs of rows: nothing about them is random."""
-        return self._pairs
-
-    def on_sample(self, n_rows: int) -> HSICProblem:
-        """The same problem on some rows, each class or range of the target in proportion.
+    def on_sample(self, n_rows: int) -> tuple[HSICProblem, HSICProblem]:
+        """The problem on a sample of the rows, and this one; each class or range of the target has its share.
 
         Parameters
         ----------
@@ -120,9 +122,10 @@ class HSICProblem(MeasureProblem):
 
         Returns
         -------
-        problem : HSICProblem
+        sample, whole : HSICProblem
         """
-        return self.on_rows(draw_spread(self.target.codes, self.target.values, n_rows, self.rng(4)))
+        values = None if self.target.is_classification else self.target.ordered()
+        return self.on_rows(draw_spread(self.target.codes, values, n_rows, self.rng(4))), self
 
     def on_rows(self, rows: HostArray) -> HSICProblem:
         """The same problem on given rows, which are then in memory.
@@ -137,30 +140,22 @@ class HSICProblem(MeasureProblem):
         """
         return HSICProblem(self.table.rows_of(rows), self.target.rows_of(rows), *self._sigmas, self._seed)
 
-    def rng(self, *key: int) -> np.random.Generator:
-        """A generator of its own for every key."""
-        return np.random.default_rng((self._seed, *key))
-
-    def score_of(self, fit: Fit) -> float:
-        """What a fit says."""
-        return fit.value
-
     def score_each(self, columns: HostArray) -> HostArray:
-        """What every column says by itself."""
+        """Score of every column alone."""
         return self._pairs.score_each(columns)
 
     def score_set(self, columns: HostArray) -> float:
-        """What a set of columns says together."""
-        return self._pairs.score_set(columns)
+        """Score of a set of columns."""
+        return self._pairs.value_of_set(columns)
 
     def score_additions(self, columns: HostArray, others: HostArray) -> HostArray:
-        """What the set says with each of the others."""
+        """Scores of the set with each of the others."""
         if columns.size == 0:
             return self.score_each(others)
         return self._pairs.score_neighbours(columns, others, 1.0)
 
     def score_removals(self, columns: HostArray, members: HostArray) -> HostArray:
-        """What the set says without each of some of its members."""
+        """Scores of the set without each of some of its members."""
         if columns.size == 2:
             return np.array([self.score_set(columns[columns != j]) for j in members])
         return self._pairs.score_neighbours(columns, members, -1.0)

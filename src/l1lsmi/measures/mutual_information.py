@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from l1lsmi._numerics.density_ratio import DensityRatioDraw
-from l1lsmi._numerics.likelihood.likelihood_ratio import LikelihoodDraw
+from l1lsmi._numerics.grids import MEASURE_WIDTHS
+from l1lsmi._numerics.likelihood.draw import LikelihoodDraw
 from l1lsmi._numerics.model import Grid
 from l1lsmi._numerics.target import Target
 from l1lsmi.measures._density_ratio import DensityRatioMeasure
-
-SIGMA_FACTORS = (0.2, 0.5, 1.0, 2.0, 5.0)
 
 
 class MutualInformation(DensityRatioMeasure):
@@ -77,7 +76,7 @@ class MutualInformation(DensityRatioMeasure):
         n_basis: int = 100,
         centers: str = "balanced",
         cv: Any = 5,
-        sigma_factors: Sequence[float] = SIGMA_FACTORS,
+        sigma_factors: Sequence[float] = MEASURE_WIDTHS,
         sigmas: Sequence[float] = (),
         target_sigma_factor: float = 1.0,
         score_by: str = "cross_validation",
@@ -100,9 +99,9 @@ class MutualInformation(DensityRatioMeasure):
     def _draw_class(self) -> type[DensityRatioDraw]:
         return LikelihoodDraw
 
-    def _best_cv_score(self, target: Target) -> float:
-        # No feature can say more about the classes than there is to know.
+    def _best_loss(self, target: Target) -> float:
+        # No features have more information about the classes than their entropy.
         if target.classes is None:
             return -math.inf
-        shares = np.bincount(target.codes) / target.n_rows
+        shares = target.class_shares()
         return float(np.sum(shares * np.log(shares)))

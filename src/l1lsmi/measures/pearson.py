@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import StrOptions
 from l1lsmi._arrays import HostArray, to_numpy
 from l1lsmi._numerics.correlation import correlation_with_target
 from l1lsmi._numerics.target import Target
-from l1lsmi._rows.table import Table
+from l1lsmi._rows.table import RowTable
 from l1lsmi._validation.target import TASKS
 from l1lsmi.measures._base import Measure, MeasureProblem
 
@@ -20,7 +20,7 @@ class Pearson(Measure):
 
     For classes, the correlations with the class indicators, weighted by the shares of the classes:
     :math:`\sum_c p_c\,|\rho(X_j, 1[y = c])|`. It sees straight lines only, and columns one at a time:
-    several columns score the mean of what each says.
+    the score of several columns is the mean of theirs.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ class Pearson(Measure):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"task": [StrOptions(set(TASKS))]}
     limits = (
-        "it looks at one feature at a time, so that a set is worth no more than its features; use Ranking, "
-        "or a measure of sets"
+        "it looks at one feature at a time, so that the score of a set is no more than that of its features; "
+        "use Ranking, or a measure of sets"
     )
 
     def __init__(self, *, task: str = "auto") -> None:
@@ -59,12 +59,12 @@ class Pearson(Measure):
         """
         return float(np.mean(self.score_each(X, y)))
 
-    def bind(self, table: Table, target: Target, random_state: Any = None) -> PearsonProblem:
-        """Tie the measure to data, for a strategy to ask.
+    def bind(self, table: RowTable, target: Target, random_state: Any = None) -> PearsonProblem:
+        """Bind the measure to data, for a strategy to search.
 
         Parameters
         ----------
-        table : Table
+        table : RowTable
         target : Target
         random_state : None
             Nothing is drawn at random.
@@ -77,13 +77,13 @@ class Pearson(Measure):
 
 
 class PearsonProblem(MeasureProblem):
-    """The measure bound to data: only what columns say by themselves."""
+    """The measure bound to data: only scores of single columns."""
 
     def score_each(self, columns: HostArray) -> HostArray:
-        """What every column says by itself."""
-        rows = np.arange(self.table.n_rows)
+        """Score of every column alone."""
+        table, rows = self.table.locate(np.arange(self.table.n_rows))
         # A few columns at a time: a wide table is never copied whole.
         parts = np.array_split(columns, max(1, columns.size // 1000))
         return np.concatenate(
-            [correlation_with_target(to_numpy(self.table.take(rows, part)), self.target) for part in parts]
+            [correlation_with_target(to_numpy(table.take(rows, part)), self.target) for part in parts]
         )

@@ -7,17 +7,12 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from l1lsmi._numerics.density_ratio import DensityRatioDraw
+from l1lsmi._numerics.grids import MEASURE_REGULARIZATIONS, MEASURE_SIGMAS, MEASURE_WIDTHS
 from l1lsmi._numerics.model import Grid
-from l1lsmi._numerics.squared_loss.juror import Juror
-from l1lsmi._numerics.squared_loss.least_squares_ratio import LeastSquaresDraw
-from l1lsmi._numerics.squared_loss.least_squares_together import LeastSquaresTogether
+from l1lsmi._numerics.squared_loss.draw import LeastSquaresDraw
+from l1lsmi._numerics.squared_loss.loo_scorer import LeaveOneOutScorer
 from l1lsmi._numerics.target import Target
 from l1lsmi.measures._density_ratio import DensityRatioMeasure
-
-# The candidates of the paper's experiments with artificial data.
-SIGMA_FACTORS = (0.2, 0.5, 1.0, 2.0, 5.0)
-SIGMAS = tuple(factor / math.sqrt(2) for factor in SIGMA_FACTORS)
-REGULARIZATIONS = tuple(10.0 ** (-4 + 1.25 * i) for i in range(5))
 
 
 class SquaredMutualInformation(DensityRatioMeasure):
@@ -75,7 +70,7 @@ class SquaredMutualInformation(DensityRatioMeasure):
     """
 
     offset = -0.5
-    visits_rows = True
+    supports_out_of_core = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **DensityRatioMeasure._parameter_constraints,
         "regularizations": ["array-like"],
@@ -87,9 +82,9 @@ class SquaredMutualInformation(DensityRatioMeasure):
         n_basis: int = 100,
         centers: str = "balanced",
         cv: Any = 5,
-        sigma_factors: Sequence[float] = SIGMA_FACTORS,
-        sigmas: Sequence[float] = SIGMAS,
-        regularizations: Sequence[float] = REGULARIZATIONS,
+        sigma_factors: Sequence[float] = MEASURE_WIDTHS,
+        sigmas: Sequence[float] = MEASURE_SIGMAS,
+        regularizations: Sequence[float] = MEASURE_REGULARIZATIONS,
         target_sigma_factor: float = 1.0,
         score_by: str = "cross_validation",
         task: str = "auto",
@@ -112,12 +107,9 @@ class SquaredMutualInformation(DensityRatioMeasure):
     def _draw_class(self) -> type[DensityRatioDraw]:
         return LeastSquaresDraw
 
-    def _juror_class(self) -> Any:
-        return Juror
+    def _scorer_class(self) -> Any:
+        return LeaveOneOutScorer
 
-    def _together_class(self) -> Any:
-        return LeastSquaresTogether
-
-    def _best_cv_score(self, target: Target) -> float:
+    def _best_loss(self, target: Target) -> float:
         # Of numbers a little more can always be explained.
-        return Juror.best_cv_score if target.is_classification else -math.inf
+        return LeaveOneOutScorer.best_loss if target.is_classification else -math.inf

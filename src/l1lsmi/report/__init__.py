@@ -1,8 +1,7 @@
-"""One HTML file that says what was chosen, why, and how to do it again."""
+"""Report of a selection as one HTML file: selected features, reasons, errors, and how to reproduce it."""
 
 from l1lsmi.report.content import collect
-from l1lsmi.report.judged import held_out_errors
-from l1lsmi.report.page import render, schema
-from l1lsmi.report.writing import write_report
+from l1lsmi.report.held_out import held_out_errors
+from l1lsmi.report.page import render, schema, write_report
 
 __all__ = ["collect", "held_out_errors", "render", "write_report", "schema"]

@@ -1,4 +1,4 @@
-"""What a report says, as a plain dict: everything is worked out here, the page only shows it."""
+"""The data of a report as a dict for JSON."""
 
 from __future__ import annotations
 
@@ -13,29 +13,30 @@ from l1lsmi._numerics.target import Target
 from l1lsmi._validation.features import check_features
 from l1lsmi._validation.target import check_target
 from l1lsmi.explain import Explanation, explain_selection
-from l1lsmi.explain._study import fitted_weights
-from l1lsmi.report.judged import comparison_part, errors_in, held_out_errors
-from l1lsmi.report.mentions import Mentions
-from l1lsmi.report.names import feature_names_of, shown
-from l1lsmi.report.parts import (
-    chosen_part,
-    columns_part,
-    interactions_part,
-    ranking_part,
-    redundancy_part,
-    sizes_part,
+from l1lsmi.explain._fitted import column_names, fitted_weights
+from l1lsmi.report._comparison import comparison_section
+from l1lsmi.report._feature_index import FeatureIndex
+from l1lsmi.report._feature_plots import feature_plots
+from l1lsmi.report._names import printable
+from l1lsmi.report._path import path_section
+from l1lsmi.report._reproduce import reproduce_section
+from l1lsmi.report._sections import (
+    columns_section,
+    interactions_section,
+    ranking_section,
+    redundancy_section,
+    selected_section,
+    sizes_section,
 )
-from l1lsmi.report.pictures import feature_plots
-from l1lsmi.report.reproduce import again_part
-from l1lsmi.report.search_path import path_part
+from l1lsmi.report.held_out import errors_in, held_out_errors
 
 VERSION = 1
-#: What `asked` may say.
+#: Keys of `asked`.
 ASKED = ("command", "source", "format", "sha256", "seconds", "prepare")
-#: Characters of a name inside a sentence.
-LONGEST_IN_SENTENCE = 60
-LONGEST_METHOD = 90
-MOST_NOTES = 50
+#: Longest name of a feature in a sentence, and of a method, in characters.
+MAX_IN_SENTENCE = 60
+MAX_METHOD = 90
+MAX_NOTES = 50
 
 
 def collect(
@@ -57,48 +58,46 @@ def collect(
     random_state: Any = 0,
     made: datetime | None = None,
 ) -> dict[str, Any]:
-    """Work out everything that a report says.
+    """Compute the data of a report.
 
     Parameters
     ----------
     selector : fitted selector
     X : array-like of shape (n, m)
-        What it was fitted to.
+        The data it was fitted to.
     y : array-like of shape (n,)
     feature_names : sequence of str or None, default=None
-        None takes the names that the selector knows, or x0, x1, ...
+        None takes the names of the selector, or x0, x1, ...
     target : str, default="target"
-        What y is called.
+        Name of the target.
     task : {"auto", "classification", "regression"}, default="auto"
     method : str, object with ``title`` and ``summary``, or None, default=None
-        What the method is called, such as an entry of `l1lsmi.methods.METHODS`; None takes the class of the
-        selector.
+        Name and description of the method, such as an entry of `l1lsmi.methods.METHODS`; None takes the
+        ``repr`` of the selector.
     asked : mapping or None, default=None
-        Where the data came from: "command", "source", "format", "sha256", "seconds" of the search, and in
-        "prepare" the options given to `l1lsmi.files.prepare`. All may be left out.
+        Origin of the data, all keys optional: "command" line, "source" file, its "format" and "sha256",
+        "seconds" of the search, and "prepare", the options of `l1lsmi.files.prepare`.
     table : object with ``columns`` and ``notes``, or None, default=None
-        What became of each column of a file, such as the result of `l1lsmi.files.prepare`.
+        How each column of a file was used, such as the result of `l1lsmi.files.prepare`.
     comparison : result of `l1lsmi.evaluation.compare_selectors`, or None, default=None
     held_out : bool, str or result of `held_out_errors`, default=True
-        Whether to choose anew on part of the rows, with one start of the search, and count errors on the
-        others; or what came out where that was done already. Most of the time of a report is spent on this.
-        Where ``comparison`` has the selector in it, pass the name that it has there: the errors are those of
-        the comparison then.
+        Whether to compute `held_out_errors`, which takes most of the time of a report; or their result. A
+        str is the name of the selector in ``comparison``, from which the errors are then taken.
     n_splits : int, default=3
-        How often.
+        Number of splits for the held-out errors.
     held_out_rows : int, default=300
-        Rows that are used for it at most, drawn in proportion to the classes.
+        Number of rows to sample for the held-out errors.
     max_rows : int, default=500
-        Rows that explanations are worked out from at most.
+        Number of rows to sample for the explanations.
     random_state : int, RandomState instance or None, default=0
-        Draws rows and splits.
+        Determines samples and splits.
     made : datetime or None, default=None
-        The time on the report; None is now.
+        Date of the report; None is now.
 
     Returns
     -------
     report : dict
-        Lists, dicts, text and numbers only; the layout is in ``schema.json``, see `schema`.
+        Can be written as JSON; see `schema` for its structure.
 
     Examples
     --------
@@ -111,89 +110,86 @@ def collect(
     >>> [feature["name"] for feature in report["features"] if feature["selected"]]
     ['x0', 'x1']
     """
-    said = _checked_asked(asked)
-    names = feature_names_of(selector, X, feature_names)
+    origin = _checked_asked(asked)
+    names = column_names(selector, feature_names)
     values = np.asarray(to_numpy(check_features(X)), dtype=np.float64)
-    known = check_target(y, task)
-    in_sentences = [shown(name, LONGEST_IN_SENTENCE) for name in names]
+    encoded = check_target(y, task)
+    short_names = [printable(name, MAX_IN_SENTENCE) for name in names]
     explained = explain_selection(
-        selector, X, y, max_rows=max_rows, random_state=random_state, feature_names=in_sentences
+        selector, X, y, max_rows=max_rows, random_state=random_state, feature_names=short_names
     )
     selected = np.flatnonzero(selector.get_support())
-    mentions = Mentions(names, selected, fitted_weights(selector))
+    index = FeatureIndex(names, selected, fitted_weights(selector))
     if held_out is True:
-        rules = {"n_splits": n_splits, "max_rows": held_out_rows, "random_state": random_state}
-        held_out = held_out_errors(selector, X, y, task=task, **rules)
-    judged = _errors_of(held_out, comparison)
+        options = {"n_splits": n_splits, "max_rows": held_out_rows, "random_state": random_state}
+        held_out = held_out_errors(selector, X, y, task=task, **options)
     report = {
         "version": VERSION,
         "made": (made or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "asked": _asked_part(selector, said, method, target, known, values),
-        **_explained_parts(selector, explained, mentions),
-        "plots": feature_plots(values, known, mentions.selected, np.random.default_rng(0)),
-        "held_out": judged,
-        "comparison": comparison_part(comparison),
-        "columns": columns_part(table, mentions),
-        "notes": [shown(note, 1000) for note in tuple(getattr(table, "notes", ()))[:MOST_NOTES]],
-        "ranking": ranking_part(selector, mentions),
-        "reproduce": again_part(selector, said, target, table is not None),
+        "asked": _asked_section(selector, origin, method, target, encoded, values),
+        **_explained_sections(selector, explained, index),
+        "plots": feature_plots(values, encoded, index.selected, np.random.default_rng(0)),
+        "held_out": _given_errors(held_out, comparison),
+        "comparison": comparison_section(comparison),
+        "columns": columns_section(table, index),
+        "notes": [printable(note, 1000) for note in tuple(getattr(table, "notes", ()))[:MAX_NOTES]],
+        "ranking": ranking_section(selector, index),
+        "reproduce": reproduce_section(selector, origin, target, table is not None),
     }
-    return {**report, "features": mentions.listed()}
+    return {**report, "features": index.entries()}
 
 
-def _errors_of(held_out: bool | str | Mapping[str, Any], comparison: Any) -> dict[str, Any] | None:
-    """Errors on rows not seen that were counted already."""
+def _given_errors(held_out: bool | str | Mapping[str, Any], comparison: Any) -> dict[str, Any] | None:
+    """Held-out errors that are computed already, or part of a comparison."""
     if not isinstance(held_out, str):
         return dict(held_out) if isinstance(held_out, Mapping) else None
     if comparison is None:
-        raise ValueError(f"held_out={held_out!r} needs a comparison that has this method: pass it too.")
+        raise ValueError(f"held_out={held_out!r} names a method of a comparison: pass comparison as well.")
     return errors_in(comparison, held_out)
 
 
-def _explained_parts(selector: Any, explained: Explanation, mentions: Mentions) -> dict[str, Any]:
+def _explained_sections(selector: Any, explained: Explanation, index: FeatureIndex) -> dict[str, Any]:
     return {
-        "chosen": chosen_part(selector, explained.contributions, mentions),
-        "sizes": sizes_part(explained.score_by_size, mentions),
-        "redundancy": redundancy_part(explained.redundancy, mentions),
-        "interactions": interactions_part(explained.interactions, mentions),
-        "path": path_part(explained.path, mentions),
+        "chosen": selected_section(selector, explained.contributions, index),
+        "sizes": sizes_section(explained.score_by_size, index),
+        "redundancy": redundancy_section(explained.redundancy, index),
+        "interactions": interactions_section(explained.interactions, index),
+        "path": path_section(explained.path, index),
     }
 
 
 def _checked_asked(asked: Mapping[str, Any] | None) -> dict[str, Any]:
-    said = dict(asked or {})
-    unknown = sorted(set(said) - set(ASKED))
+    origin = dict(asked or {})
+    unknown = sorted(set(origin) - set(ASKED))
     if unknown:
-        raise ValueError(
-            f"asked has {unknown[0]!r}, which a report has no place for: use {', '.join(ASKED)}."
-        )
-    return said
+        raise ValueError(f"asked has the unknown key {unknown[0]!r}: use {', '.join(ASKED)}.")
+    return origin
 
 
-def _asked_part(
-    selector: Any, asked: Mapping[str, Any], method: Any, target: str, known: Target, X: HostArray
+def _asked_section(
+    selector: Any, origin: Mapping[str, Any], method: Any, target: str, encoded: Target, X: HostArray
 ) -> dict[str, Any]:
     summary = getattr(method, "summary", None)
-    source = asked.get("source")
+    source = origin.get("source")
     return {
-        "target": shown(target),
-        "task": "classification" if known.is_classification else "regression",
+        "target": printable(target),
+        "task": "classification" if encoded.is_classification else "regression",
         "k": int(np.count_nonzero(selector.get_support())),
-        "method": shown(getattr(method, "title", method) or _described(selector)),
-        "summary": None if summary is None else _inside_sentence(shown(summary, 1000)),
+        "method": printable(getattr(method, "title", method) or _described(selector)),
+        "summary": None if summary is None else _inside_sentence(printable(summary, 1000)),
         "n_rows": int(X.shape[0]),
         "n_features": int(X.shape[1]),
-        "n_classes": None if known.classes is None else int(known.classes.size),
-        "source": None if source is None else shown(source),
+        "n_classes": None if encoded.classes is None else int(encoded.classes.size),
+        "source": None if source is None else printable(source),
     }
 
 
 def _described(selector: Any) -> str:
-    """A selector as it is written in Python, where that is short."""
+    """The ``repr`` of a selector where it is short, else its class name."""
     text = " ".join(repr(selector).split())
-    return text if len(text) <= LONGEST_METHOD else type(selector).__name__
+    return text if len(text) <= MAX_METHOD else type(selector).__name__
 
 
 def _inside_sentence(text: str) -> str:
-    """A sentence that goes on after a colon; names in capitals stay as they are."""
+    """A sentence with a lower-case first letter, unless its first word is in capitals."""
     return text if text[1:2].isupper() else text[:1].lower() + text[1:]

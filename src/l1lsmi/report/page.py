@@ -1,18 +1,22 @@
-"""The page: a template, the pictures' programs and the numbers, in one file that asks nothing of anyone."""
+"""The HTML page of a report: templates, style, scripts and data in one file without external resources."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
-from l1lsmi.report.numbers import percent, sig, thousands
+from l1lsmi._atomic_file import write_whole
+from l1lsmi.report._numbers import percent, sig
+from l1lsmi.report.content import collect
 
 STYLES = ("page.css", "pictures.css")
-#: In the order in which they need each other; all share one scope.
+#: In the order of their dependencies; all share one scope.
 SCRIPTS = (
     "base.js",
     "explore.js",
@@ -20,25 +24,25 @@ SCRIPTS = (
     "score.js",
     "heatmap.js",
     "features.js",
-    "held.js",
+    "errors.js",
     "start.js",
 )
-#: Characters that could end the element that holds the numbers, or a line of it.
+#: Characters that could end the element with the data, or a line of it.
 ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
 def render(report: Mapping[str, Any]) -> str:
-    """Make the page of a report.
+    """Render a report as HTML.
 
     Parameters
     ----------
     report : dict
-        What `collect` gives.
+        The result of `collect`.
 
     Returns
     -------
     html : str
-        One file: opened from disk it shows everything and asks nothing of the network.
+        A complete page, which loads nothing from the network.
 
     Examples
     --------
@@ -67,13 +71,50 @@ def render(report: Mapping[str, Any]) -> str:
             )
         )
     except (KeyError, undefined) as error:
+        raise ValueError(f"report lacks {error}: pass the unchanged result of collect.") from None
+
+
+def write_report(path: str | os.PathLike[str], selector: Any, X: Any, y: Any, **options: Any) -> Path:
+    """Write the report of a selection as one HTML file.
+
+    Parameters
+    ----------
+    path : str or path
+        Written atomically: an existing file is replaced once the report is complete.
+    selector : fitted selector
+    X : array-like of shape (n, m)
+    y : array-like of shape (n,)
+    **options
+        See `collect`.
+
+    Returns
+    -------
+    path : pathlib.Path
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from l1lsmi import L1LSMI
+    >>> from l1lsmi.datasets import make_xor
+    >>> from l1lsmi.report import write_report
+    >>> X, y = make_xor(100, random_state=0)
+    >>> selector = L1LSMI(2, random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = write_report(f"{folder}/report.html", selector, X, y, target="either", held_out=False)
+    ...     path.stat().st_size < 200_000
+    True
+    """
+    place = Path(path)
+    if not place.parent.is_dir():
         raise ValueError(
-            f"report is not what collect gives, {error} is missing: pass its dict as it is."
-        ) from None
+            f"path is {str(path)!r}, but there is no folder {str(place.parent)!r}: create it first."
+        )
+    write_whole(place, render(collect(selector, X, y, **options)).encode("utf-8"))
+    return place
 
 
 def schema() -> dict[str, Any]:
-    """The JSON schema of what `collect` gives.
+    """The JSON schema of the result of `collect`.
 
     Examples
     --------
@@ -85,7 +126,7 @@ def schema() -> dict[str, Any]:
 
 
 def _asset(name: str) -> str:
-    """Text of a file of the page; with one kind of line end, as browsers see it when they take its hash."""
+    """Text of an asset, with the line ends that browsers hash."""
     text = files("l1lsmi.report").joinpath("assets", name).read_text(encoding="utf-8")
     return text.replace("\r\n", "\n")
 
@@ -96,17 +137,17 @@ def _script() -> str:
 
 
 def _hash(text: str) -> str:
-    """What a content security policy knows an inline element by."""
+    """Hash of an inline element for the content security policy."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _data(report: Mapping[str, Any]) -> str:
-    """The report as JSON that cannot be taken for a part of the page."""
+    """The report as JSON without characters that are special in HTML."""
     try:
         text = json.dumps(report, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"report cannot be written as JSON ({error}): pass what collect gives, as it is."
+            f"report cannot be written as JSON ({error}): pass the unchanged result of collect."
         ) from None
     return text.translate(ESCAPES)
 
@@ -119,7 +160,7 @@ def _template() -> tuple[Any, type[Exception]]:
     try:
         from jinja2 import Environment, FunctionLoader, StrictUndefined, UndefinedError
     except ImportError:
-        raise ImportError("Reports are made with jinja2: pip install 'l1lsmi[report]'.") from None
+        raise ImportError("Reports need jinja2: pip install 'l1lsmi[report]'.") from None
 
     def load(name: str) -> str:
         return files("l1lsmi.report").joinpath("templates", name).read_text(encoding="utf-8")
@@ -131,5 +172,5 @@ def _template() -> tuple[Any, type[Exception]]:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(sig=sig, percent=percent, thousands=thousands, json=_plain_json)
+    environment.filters.update(sig=sig, percent=percent, thousands="{:,}".format, json=_plain_json)
     return environment.get_template("page.html.j2"), UndefinedError

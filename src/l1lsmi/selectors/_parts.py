@@ -12,11 +12,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from l1lsmi._base import Selector
-from l1lsmi._rows.table import PRECISIONS, Means, Table
+from l1lsmi._rows.table import PRECISIONS, Resources, Table
 from l1lsmi._validation.features import check_device
-from l1lsmi._validation.parameters import check_needs
 from l1lsmi.measures import Measure
-from l1lsmi.strategies import L1Weighting, Selection, Strategy
+from l1lsmi.strategies import L1Paper, L1Path, Selection, Strategy
+from l1lsmi.strategies._base import COUNT
 from l1lsmi.strategies.selection import StopReason
 
 
@@ -26,7 +26,7 @@ def pick(part: Any, *names: str) -> dict[str, list[Any]]:
 
 
 class PartsSelector(Selector):
-    """A selector made of a measure and a strategy, which is told where and with what to work on rows."""
+    """A selector made of a measure and a strategy, with a memory limit, a device and a precision."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Selector._parameter_constraints,
@@ -45,21 +45,21 @@ class PartsSelector(Selector):
         table, target = super()._read(X, y, checked)
         return (table if self.device is None else check_device(table, self.device)), target
 
-    def _means(self) -> Means:
-        # Tasks may go to a cluster with more of them; threads share the rows, and are here.
+    def _resources(self) -> Resources:
+        # A cluster may have more workers; threads share the rows of this process.
         n_threads = min(effective_n_jobs(self._n_jobs()), cpu_count())
-        return Means(self.memory_limit, n_threads, precision=self.precision)
+        return Resources(self.memory_limit, n_threads, precision=self.precision)
 
     def _n_jobs(self) -> int | None:
-        """Threads that were asked for."""
+        """Number of threads."""
         raise NotImplementedError
 
     def _search(
         self, measure: Measure, strategy: Strategy, table: Table, target: Any, k: int, random_state: Any
     ) -> dict[str, Any]:
-        """Everything that the strategy finds, by name."""
+        """The fields of the selection, by name."""
         problem = measure.bind(table, target, random_state)
-        check_needs(strategy, measure, problem)
+        strategy.check(measure, problem)
         selection: Selection = strategy.search(problem, k)
         learned = {field.name: getattr(selection, field.name) for field in fields(selection)}
         return {**learned, "path": list(selection.path)}
@@ -69,23 +69,31 @@ class PartsSelector(Selector):
             warnings.warn(self.stop_reason_, ConvergenceWarning, stacklevel=3)
 
 
-#: Parameters that a selector which weighs features hands on to its strategy.
-_HANDED = ("algorithm", "n_restarts", "max_iter", "time_limit", "explore_rows", "n_jobs", "verbose")
+#: Strategies by the name of their algorithm.
+_ALGORITHMS: dict[str, type[Strategy]] = {"path": L1Path, "paper": L1Paper}
+#: Parameters that a selector hands on to its strategy; of the first two, None is the strategy's default.
+_HANDED = ("n_restarts", "max_iter", "time_limit", "explore_rows", "n_jobs", "verbose")
 
 
 class L1Selector(PartsSelector):
-    """A selector that weighs features: hands its parameters through to `L1Weighting`."""
+    """A selector that weights features: hands its parameters on to `L1Path` or `L1Paper`."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PartsSelector._parameter_constraints,
-        **pick(L1Weighting, *_HANDED),
+        **pick(L1Path, "time_limit", "explore_rows", "n_jobs", "verbose"),
+        "algorithm": [StrOptions(set(_ALGORITHMS))],
+        "n_restarts": [COUNT, None],
+        "max_iter": [COUNT, None],
     }
+    algorithm: str
     n_jobs: int | None
 
-    def _weighting(self) -> L1Weighting:
-        return L1Weighting(**{name: getattr(self, name) for name in _HANDED})
+    def _strategy(self) -> Strategy:
+        handed = {name: getattr(self, name) for name in _HANDED}
+        given = {k: v for k, v in handed.items() if v is not None or k not in ("n_restarts", "max_iter")}
+        return _ALGORITHMS[self.algorithm](**given)
 
-    def _visits_rows(self) -> bool:
+    def _supports_out_of_core(self) -> bool:
         return True
 
     def _n_jobs(self) -> int | None:

@@ -8,7 +8,7 @@ from l1lsmi._rows.table import Table
 from l1lsmi._validation.features import check_all_rows
 from l1lsmi.measures import Measure, SquaredMutualInformation
 from l1lsmi.selectors._parts import PartsSelector
-from l1lsmi.strategies import L1Weighting, Strategy
+from l1lsmi.strategies import L1Path, Strategy
 
 
 class FeatureSelector(PartsSelector):
@@ -20,7 +20,7 @@ class FeatureSelector(PartsSelector):
         How much a set of features says about the target: `Pearson`, `HSIC`, `MutualInformation`,
         `SquaredMutualInformation` (which is what None stands for), or one of your own.
     strategy : Strategy or None, default=None
-        How to search for the best set: `Ranking`, `Forward`, `Backward`, `Exhaustive`, `L1Weighting`
+        How to search for the best set: `Ranking`, `Forward`, `Backward`, `Exhaustive`, `L1Path`
         (which is what None stands for), or one of your own.
     n_features_to_select : int, float or None, default=None
         Number of features, or their share strictly between 0 and 1; None selects half.
@@ -43,7 +43,7 @@ class FeatureSelector(PartsSelector):
         1 for selected features; 2, 3, ... for the others, the most promising first.
     score_ : float
         What the measure says of the selected set; the mean over its features with `Ranking`. With
-        `L1Weighting` it is what the measure says of the weighted features.
+        `L1Path` it is what the measure says of the weighted features.
     path_ : list
         Stations of the search: every set of a forward, backward or exhaustive search with its score
         (`Step`), every radius of a weighting.
@@ -52,7 +52,7 @@ class FeatureSelector(PartsSelector):
     scores_ : ndarray of float, shape (n_features,)
         With `Ranking`: what every feature says by itself.
     estimate_, weights_, cv_score_, sigma_, regularization_, radius_, n_useful_features_, n_iter_
-        With `L1Weighting`: see `L1LSMI`.
+        With `L1Path`: see `L1LSMI`.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.
@@ -104,7 +104,7 @@ class FeatureSelector(PartsSelector):
         for part in (self.measure, self.strategy):
             if part is not None:
                 part._validate_params()
-        if not self._visits_rows():
+        if not self._supports_out_of_core():
             check_all_rows(self.measure, memory_limit=self.memory_limit, precision=self.precision)
 
     def _task(self) -> str:
@@ -113,11 +113,11 @@ class FeatureSelector(PartsSelector):
     def _n_jobs(self) -> int | None:
         return getattr(self.strategy, "n_jobs", None)
 
-    def _visits_rows(self) -> bool:
-        return self.measure is None or self.measure.visits_rows
+    def _supports_out_of_core(self) -> bool:
+        return self.measure is None or self.measure.supports_out_of_core
 
     def _learn(self, table: Table, target: Any, k: int) -> dict[str, Any]:
         measure = SquaredMutualInformation() if self.measure is None else self.measure
-        strategy = L1Weighting() if self.strategy is None else self.strategy
+        strategy = L1Path() if self.strategy is None else self.strategy
         random_state = measure.random_state if self.random_state is None else self.random_state
         return self._search(measure, strategy, table, target, k, random_state)

@@ -141,7 +141,7 @@ class L1HSIC(L1Selector):
 
     def _learn(self, table: Table, target: Any, k: int) -> dict[str, Any]:
         measure = HSIC(sigma=self.sigma, task=self.task)
-        learned = self._search(measure, self._weighting(), table, target, k, self.random_state)
+        learned = self._search(measure, self._strategy(), table, target, k, self.random_state)
         # What has no meaning for a measure without model selection.
         del learned["cv_score"], learned["regularization"], learned["estimate"]
         return {"hsic": learned.pop("score"), **learned}

@@ -53,8 +53,8 @@ class L1LSMI(L1Selector):
         None works where X is.
     precision : {"float64", "float32"}, default="float64"
         What distances and kernels are worked out in. "float32" takes about half the memory beside X, and less
-        time where they are most of the work: with many columns or many rows. Means and scales of the columns,
-        sums over rows, fits and weights are in float64 either way.
+        time where they are most of the work: with many columns or many rows. Means and scales of the
+        columns, sums over rows, fits and weights are in float64 either way.
     random_state : int, RandomState instance or None, default=None
         Draws centres, folds and starts. The same number gives the same answer whatever ``n_jobs``
         or the number of BLAS threads.
@@ -162,6 +162,6 @@ class L1LSMI(L1Selector):
             cv=self.cv,
             task=self.task,
         )
-        learned = self._search(measure, self._weighting(), table, target, k, self.random_state)
+        learned = self._search(measure, self._strategy(), table, target, k, self.random_state)
         del learned["score"]  # cv_score says the same
         return {"smi": learned.pop("estimate"), **learned}

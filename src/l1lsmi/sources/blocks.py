@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi._arrays import HostArray, is_foreign, to_numpy
-from l1lsmi._rows.table import Means
+from l1lsmi._arrays import HostArray, is_non_numpy, to_numpy
+from l1lsmi._rows.table import Resources
 from l1lsmi.sources.opening import OpenRows
 from l1lsmi.sources.visit import stream_table
 
@@ -17,7 +17,7 @@ from l1lsmi.sources.visit import stream_table
 def as_block(values: Any, what: str) -> HostArray:
     """Numbers of a block as an array of two dimensions."""
     try:
-        block = to_numpy(values) if is_foreign(values) else np.asarray(values)
+        block = to_numpy(values) if is_non_numpy(values) else np.asarray(values)
         if np.iscomplexobj(block):
             raise ValueError("complex data is not supported")
         block = block if block.dtype in (np.float32, np.float64) else block.astype(np.float64)
@@ -75,10 +75,10 @@ class FactorySource:
         return np.concatenate(found) if found else None
 
 
-def open_blocks(X: Callable[[], Any], y: Any, means: Means) -> OpenRows:
+def open_blocks(X: Callable[[], Any], y: Any, resources: Resources) -> OpenRows:
     """Open a function that gives an iterator of blocks."""
     source = FactorySource(X)
-    table = stream_table(source, None, means)
+    table = stream_table(source, None, resources)
     brought = source.found_targets()
     if y is None and brought is None:
         raise ValueError(

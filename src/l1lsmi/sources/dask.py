@@ -17,15 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi._arrays import HostArray, steadily, steady_blas
-from l1lsmi._rows.folded import add_up
-from l1lsmi._rows.parted import Part
-from l1lsmi._rows.remote import RemoteTable
+from l1lsmi._arrays import HostArray, call_single_threaded, single_threaded_blas
+from l1lsmi._rows.out_of_core import OutOfCoreTable
+from l1lsmi._rows.parts import Part, add_up
 from l1lsmi._rows.stream import ColumnSums
-from l1lsmi._rows.table import Means, Table
+from l1lsmi._rows.table import Resources, Table
 from l1lsmi._validation.features import check_finite
 from l1lsmi.sources.blocks import FactorySource, as_block
-from l1lsmi.sources.opening import OpenRows, targets_here
+from l1lsmi.sources.opening import OpenRows, computed_targets
 from l1lsmi.sources.visit import check_named, merge_blocks, stream_table
 
 #: How often the problem is sent to workers before the cluster is given up.
@@ -35,7 +34,7 @@ GONE = (
 )
 
 
-def open_dask(X: Any, y: Any, means: Means) -> OpenRows:
+def open_dask(X: Any, y: Any, resources: Resources) -> OpenRows:
     """Open a dask array or dataframe, on the cluster of the present client or else a chunk at a time."""
     check_named(y)
     if not isinstance(getattr(X, "ndim", None), int):
@@ -45,15 +44,15 @@ def open_dask(X: Any, y: Any, means: Means) -> OpenRows:
     names = list(X.columns) if hasattr(X, "columns") else None
     if names is not None:
         X, y, names = _without_target(X, y, names)
-        y = targets_here(y)
+        y = computed_targets(y)
     elif isinstance(y, str):
         raise ValueError(f"y is {y!r}, but X is a dask array, which has no names: pass the targets.")
     chunks = _chunks(X)
     client = _client()
     if client is None:
         source = FactorySource(lambda: (chunk.compute() for chunk in chunks))
-        return OpenRows(stream_table(source, names, means), y, names)
-    return OpenRows(_cluster_table(client, chunks, names, means), y, names)
+        return OpenRows(stream_table(source, names, resources), y, names)
+    return OpenRows(_cluster_table(client, chunks, names, resources), y, names)
 
 
 def _without_target(X: Any, y: Any, names: list[Any]) -> tuple[Any, Any, list[str]]:
@@ -124,7 +123,10 @@ class Cluster:
         with _trouble_named(self._client):
             for attempt in range(ATTEMPTS):
                 shared = self._shared(problem)
-                tasks = [self._client.submit(steadily, function, shared, item, pure=False) for item in items]
+                tasks = [
+                    self._client.submit(call_single_threaded, function, shared, item, pure=False)
+                    for item in items
+                ]
                 try:
                     found: list[Any] = self._client.gather(tasks)
                     return found
@@ -143,7 +145,7 @@ class Cluster:
 
 
 @dataclass
-class ClusterTable(RemoteTable):
+class ClusterTable(OutOfCoreTable):
     """A table whose rows are on the workers of a cluster.
 
     Attributes
@@ -154,7 +156,7 @@ class ClusterTable(RemoteTable):
     starts : numpy.ndarray of int
         Number of the first row of every chunk, and after them the number of rows.
     mean, scale : numpy.ndarray of shape (m,)
-    means : Means
+    resources : Resources
     """
 
     client: Any
@@ -162,7 +164,7 @@ class ClusterTable(RemoteTable):
     starts: HostArray
     mean: HostArray
     scale: HostArray
-    means: Means
+    resources: Resources
 
     @property
     def n_rows(self) -> int:
@@ -178,19 +180,23 @@ class ClusterTable(RemoteTable):
             if high > low
         ]
         found = _run(self.client, _take, wanted)
-        return Table(np.concatenate(found), self.mean, self.scale, self.means)
+        return Table(np.concatenate(found), self.mean, self.scale, self.resources)
 
-    def parts(self, target: Any, fold_of_row: HostArray) -> ClusterParts:
-        """The rows with what is to be predicted and their folds."""
+    def parts(self, target: Any, fold_of_row: HostArray, part_rows: int) -> ClusterParts:
+        """The rows with their targets and folds, in the chunks on the workers."""
         parts = []
         with _trouble_named(self.client):
             workers = self._even_places()
             for chunk, worker, start, stop in zip(
                 self.chunks, workers, self.starts[:-1], self.starts[1:], strict=True
             ):
-                beside = (target.slice_of(start, stop), fold_of_row[start:stop], self.means.precision)
+                beside = (
+                    target.slice_of(start, stop),
+                    fold_of_row[..., start:stop],
+                    self.resources.precision,
+                )
                 parts.append(_submit(self.client, worker, _part, chunk, self.mean, self.scale, *beside))
-        return ClusterParts(self.client, parts, np.diff(self.starts), self.means)
+        return ClusterParts(self.client, parts, np.diff(self.starts), self.resources)
 
     def _even_places(self) -> list[str]:
         """A worker for every chunk: one that has it, unless that one has more rows than its share by then."""
@@ -209,7 +215,7 @@ class ClusterTable(RemoteTable):
             places.append(place)
         return places
 
-    def columns_of(self, columns: HostArray) -> Table | None:
+    def read_columns(self, columns: HostArray) -> Table | None:
         """Rows stay on the workers, which have the threads."""
         return None
 
@@ -221,7 +227,7 @@ class ClusterParts:
     client: Any
     parts: list[Any]
     sizes: HostArray
-    means: Means
+    resources: Resources
     _sent: tuple[HostArray, dict[str, Any]] | None = field(default=None, init=False)
 
     def _shares(self) -> list[tuple[str, list[int]]]:
@@ -280,7 +286,7 @@ class ClusterParts:
     def _groups(self, columns: HostArray) -> list[list[int]]:
         """Cut the parts into such as may be held at a time, at least one."""
         # What goes with the targets is four numbers for each row.
-        most = self.means.kept_bytes() // (8 * (columns.size + 4))
+        most = self.resources.cache_bytes() // (8 * (columns.size + 4))
         groups: list[list[int]] = []
         size = 0
         for number, n_rows in enumerate(self.sizes):
@@ -307,7 +313,9 @@ class ClusterParts:
         return sent
 
 
-def _cluster_table(client: Any, chunks: Sequence[Any], names: list[str] | None, means: Means) -> ClusterTable:
+def _cluster_table(
+    client: Any, chunks: Sequence[Any], names: list[str] | None, resources: Resources
+) -> ClusterTable:
     with _trouble_named(client):
         futures = [client.submit(_values, chunk, pure=False) for chunk in client.compute(list(chunks))]
     sizes = _run(client, len, [(chunk,) for chunk in futures])
@@ -319,8 +327,8 @@ def _cluster_table(client: Any, chunks: Sequence[Any], names: list[str] | None, 
         raise ValueError(f"X has chunks of different numbers of columns: {sorted(widths)}.")
     total = merge_blocks(found)
     starts = np.array([*(start for _, start, _ in kept), total.n_rows])
-    means = replace(means, cluster=Cluster(client))
-    return ClusterTable(client, [f for f, _, _ in kept], starts, total.mean, total.scale, means)
+    resources = replace(resources, cluster=Cluster(client))
+    return ClusterTable(client, [f for f, _, _ in kept], starts, total.mean, total.scale, resources)
 
 
 @contextmanager
@@ -408,13 +416,13 @@ def _part(
 ) -> Part:
     _tell_sizes()
     # Of rows that stay on a worker no standardised copy is to be made.
-    means = Means(memory_limit=0, precision=precision)
-    return Part(Table(block, mean, scale, means), target, fold_of_row)
+    resources = Resources(memory_limit=0, precision=precision)
+    return Part(Table(block, mean, scale, resources), target, fold_of_row)
 
 
 def _narrow(part: Part, columns: HostArray) -> Part:
     table = part.table
-    return part._replace(table=replace(table, x=table.x[:, columns], held=columns))
+    return part._replace(table=replace(table, x=table.x[:, columns], columns=columns))
 
 
 def _numbered(numbers: list[int], parts: list[Part]) -> dict[int, Part]:
@@ -437,7 +445,7 @@ def _sum_pairs_of(task: _Task, sent: dict[int, Part], numbers: list[int], parts:
                 elif (i < j) == ((i + j) % 2 == 0):
                     yield task.function(one, here, *task.arguments)
 
-    with steady_blas():
+    with single_threaded_blas():
         return add_up(terms())
 
 
@@ -446,5 +454,5 @@ def _sum_parts(task: _Task, parts: list[Part]) -> Any:
         for part in parts:
             yield task.function(part, *task.arguments)
 
-    with steady_blas():
+    with single_threaded_blas():
         return add_up(terms())

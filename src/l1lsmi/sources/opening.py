@@ -7,19 +7,18 @@ from os import PathLike
 from typing import Any, NamedTuple
 
 from l1lsmi._arrays import HostArray
-from l1lsmi._rows.parted import RowsElsewhere
-from l1lsmi._rows.table import Means
+from l1lsmi._rows.table import Resources, RowTable
 
 
 class OpenRows(NamedTuple):
     """A table whose rows are elsewhere, what is to be predicted, and the names of the columns."""
 
-    table: RowsElsewhere
+    table: RowTable
     y: Any
     names: list[str] | None
 
 
-def targets_here(y: Any) -> Any:
+def computed_targets(y: Any) -> Any:
     """Targets of all rows in memory: those of dask are computed.
 
     Parameters
@@ -33,8 +32,8 @@ def targets_here(y: Any) -> Any:
     Examples
     --------
     >>> import dask.array as da
-    >>> from l1lsmi.sources import targets_here
-    >>> targets_here(da.arange(3, chunks=2)), targets_here([0, 1])
+    >>> from l1lsmi.sources import computed_targets
+    >>> computed_targets(da.arange(3, chunks=2)), computed_targets([0, 1])
     (array([0, 1, 2]), [0, 1])
     """
     return y.compute() if _library(y) in ("dask", "dask_expr") else y
@@ -44,7 +43,7 @@ def _library(thing: object) -> str:
     return type(thing).__module__.split(".")[0]
 
 
-def is_elsewhere(X: object) -> bool:
+def is_out_of_core(X: object) -> bool:
     """Tell whether the rows of X are elsewhere than in memory.
 
     Parameters
@@ -58,8 +57,8 @@ def is_elsewhere(X: object) -> bool:
 
     Examples
     --------
-    >>> from l1lsmi.sources import is_elsewhere
-    >>> is_elsewhere("measurements.parquet"), is_elsewhere([[1.0, 2.0]])
+    >>> from l1lsmi.sources import is_out_of_core
+    >>> is_out_of_core("measurements.parquet"), is_out_of_core([[1.0, 2.0]])
     (True, False)
     """
     if isinstance(X, (str, PathLike)) or _library(X) in ("dask", "dask_expr", "pyarrow"):
@@ -67,7 +66,7 @@ def is_elsewhere(X: object) -> bool:
     return callable(X) and not isinstance(X, type) and not hasattr(X, "shape")
 
 
-def open_rows(X: Any, y: Any, means: Means | None = None) -> OpenRows:
+def open_rows(X: Any, y: Any, resources: Resources | None = None) -> OpenRows:
     """Open rows that are elsewhere, and visit them once to measure the columns.
 
     Parameters
@@ -79,7 +78,7 @@ def open_rows(X: Any, y: Any, means: Means | None = None) -> OpenRows:
     y : array-like, dask collection, str or None
         Targets of all rows; the name of the column that holds them, for files and dataframes; None where
         the blocks bring them.
-    means : Means or None
+    resources : Resources or None
 
     Returns
     -------
@@ -94,11 +93,11 @@ def open_rows(X: Any, y: Any, means: Means | None = None) -> OpenRows:
     >>> rows.table.n_rows, rows.y.tolist()
     (6, [0.0, 2.0, 4.0, 6.0, 8.0, 10.0])
     """
-    means = means or Means()
-    return _opener(X)(X, targets_here(y), means)
+    resources = resources or Resources()
+    return _opener(X)(X, computed_targets(y), resources)
 
 
-def select_elsewhere(X: Any, columns: HostArray, n_features: int, names: Any = None) -> Any:
+def select_columns(X: Any, columns: HostArray, n_features: int, names: Any = None) -> Any:
     """Some columns of a dask array or dataframe, still to be computed.
 
     Parameters
@@ -118,8 +117,8 @@ def select_elsewhere(X: Any, columns: HostArray, n_features: int, names: Any = N
     --------
     >>> import numpy as np
     >>> import dask.array as da
-    >>> from l1lsmi.sources import select_elsewhere
-    >>> select_elsewhere(da.ones((6, 3), chunks=2), np.array([0, 2]), 3).shape
+    >>> from l1lsmi.sources import select_columns
+    >>> select_columns(da.ones((6, 3), chunks=2), np.array([0, 2]), 3).shape
     (6, 2)
     """
     if _library(X) not in ("dask", "dask_expr"):
@@ -137,7 +136,7 @@ def select_elsewhere(X: Any, columns: HostArray, n_features: int, names: Any = N
     return X[[X.columns[j] for j in columns]] if hasattr(X, "columns") else X[:, columns]
 
 
-def _opener(X: Any) -> Callable[[Any, Any, Means], OpenRows]:
+def _opener(X: Any) -> Callable[[Any, Any, Resources], OpenRows]:
     # Each library is loaded by those who use it.
     if _library(X) in ("dask", "dask_expr"):
         from l1lsmi.sources.dask import open_dask

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from l1lsmi._rows.stream import BlockSource, ColumnSums, StreamTable
-from l1lsmi._rows.table import Means
+from l1lsmi._rows.table import Resources
 from l1lsmi._validation.features import check_finite
 
 
@@ -27,7 +27,7 @@ def merge_blocks(sums: Iterable[ColumnSums]) -> ColumnSums:
     return total
 
 
-def stream_table(source: BlockSource, names: Sequence[str] | None, means: Means) -> StreamTable:
+def stream_table(source: BlockSource, names: Sequence[str] | None, resources: Resources) -> StreamTable:
     """Visit a source once and wrap it."""
 
     def of_blocks() -> Any:
@@ -39,4 +39,4 @@ def stream_table(source: BlockSource, names: Sequence[str] | None, means: Means)
                 yield ColumnSums.of(block)
 
     total = merge_blocks(of_blocks())
-    return StreamTable(source, total.n_rows, total.mean, total.scale, means)
+    return StreamTable(source, total.n_rows, total.mean, total.scale, resources)

@@ -1,13 +1,15 @@
-"""Strategies: ways of searching for the set of features that a measure likes best.
+"""Strategies: ways of searching for the set of features with the highest score.
 
-A strategy is handed a measure bound to data and says what it needs of it; it knows no measure.
+A strategy is given a measure bound to data and declares what it needs of it (`protocols`); it knows no
+measure.
 """
 
 from l1lsmi.strategies._base import Strategy
 from l1lsmi.strategies.backward import Backward
 from l1lsmi.strategies.exhaustive import Exhaustive
 from l1lsmi.strategies.forward import Forward
-from l1lsmi.strategies.l1_weighting import L1Weighting
+from l1lsmi.strategies.l1_paper import L1Paper
+from l1lsmi.strategies.l1_path import L1Path
 from l1lsmi.strategies.ranking import RankedSelection, Ranking
 from l1lsmi.strategies.selection import Selection, Step, WeightedSelection
 
@@ -16,7 +18,8 @@ __all__ = [
     "Forward",
     "Backward",
     "Exhaustive",
-    "L1Weighting",
+    "L1Path",
+    "L1Paper",
     "Selection",
     "RankedSelection",
     "WeightedSelection",

@@ -1,50 +1,76 @@
-"""What every strategy shares: what it needs of a measure, and how it is run."""
+"""What every strategy shares: what it needs of a measure, and the one interruptible loop."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from numbers import Integral, Real
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval
 
-from l1lsmi._arrays import HostArray, steadily, steady_blas
-from l1lsmi._rows.table import Means, Table
+from l1lsmi._arrays import call_single_threaded, single_threaded_blas
+from l1lsmi._progress import Progress
+from l1lsmi._rows.table import Resources, Table
 from l1lsmi._validation.features import check_varying, check_xy
 from l1lsmi._validation.parameters import check_count, check_measure, check_needs
-from l1lsmi.strategies.selection import Budget, Selection
+from l1lsmi.strategies.protocols import Features, missing_members
+from l1lsmi.strategies.selection import Budget, Selection, StopReason
 
 COUNT = Interval(Integral, 1, None, closed="left")
+COUNT_OR_ZERO = Interval(Integral, 0, None, closed="left")
+POSITIVE = Interval(Real, 0, None, closed="neither")
 
 T = TypeVar("T")
 
 
-class Features(Protocol):
-    """What all strategies need of a measure that is bound to data.
+@dataclass
+class SearchState:
+    """What a search has found so far: picklable, and enough to go on from.
 
-    ``columns`` are the features that vary.
+    Attributes
+    ----------
+    reason : str
+        Why the search ends, if nothing stops it.
+    finished : bool
+        Whether nothing is left to do.
     """
 
+    reason: str
+    finished: bool = False
+
     @property
-    def n_features(self) -> int: ...
-    @property
-    def columns(self) -> HostArray: ...
+    def has_answer(self) -> bool:
+        """Whether an interrupted search can return something."""
+        raise NotImplementedError
+
+
+class Advance(NamedTuple):
+    """Progress of a search: the best score so far, a note, and how many steps were made."""
+
+    score: float
+    note: str = ""
+    n_steps: int = 1
 
 
 class Strategy(BaseEstimator):
-    """Base of all strategies: a subclass says in ``needs`` what it asks of a bound measure.
+    """Base of all strategies.
 
-    Its search is in ``_search``.
+    A subclass names in ``needs`` the protocol that a bound measure must have. Its search is in ``_steps``,
+    which goes on from any state and yields after every piece of work that the state has taken in; ``_result``
+    makes the selection.
     """
 
-    #: Names of what a bound measure must have for this strategy.
-    needs: ClassVar[tuple[str, ...]] = ()
+    #: The protocol that a bound measure must have for this strategy.
+    needs: ClassVar[type] = Features
+    #: What a step is called in the progress bar.
+    step_name: ClassVar[str] = "step"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "time_limit": [Interval(Real, 0, None, closed="neither"), None],
+        "time_limit": [POSITIVE, None],
         "n_jobs": [COUNT, Interval(Integral, None, -1, closed="right"), None],
         "verbose": ["verbose"],
     }
@@ -72,12 +98,22 @@ class Strategy(BaseEstimator):
         self._validate_params()
         check_measure(measure)
         X, target = check_xy(X, y, measure.task)
-        table = Table.of(X, Means(n_jobs=effective_n_jobs(self.n_jobs)))
+        table = Table.of(X, Resources(n_jobs=effective_n_jobs(self.n_jobs)))
         check_varying(table)
         random_state = measure.random_state if random_state is None else random_state
         problem = measure.bind(table, target, random_state)
-        check_needs(self, measure, problem)
+        self.check(measure, problem)
         return self.search(problem, k)
+
+    def check(self, measure: Any, problem: Any) -> None:
+        """Check that a bound measure has what this strategy needs.
+
+        Parameters
+        ----------
+        measure : Measure
+        problem : MeasureProblem
+        """
+        check_needs(self, measure, missing_members(self.needs, problem))
 
     def search(self, problem: Any, k: int, budget: Budget | None = None) -> Any:
         """Choose ``k`` features of a measure that is bound to data.
@@ -85,7 +121,7 @@ class Strategy(BaseEstimator):
         Parameters
         ----------
         problem : MeasureProblem
-            What the measure's ``bind`` gives.
+            The result of the measure's ``bind``.
         k : int
             Between 1 and the number of features.
         budget : Budget or None
@@ -98,30 +134,58 @@ class Strategy(BaseEstimator):
         self._validate_params()
         k = check_count("k", k, problem.n_features)
         budget = budget or Budget(self.time_limit)
-        with steady_blas():
-            return self._search(self._at_hand(problem), k, budget)
+        with single_threaded_blas():
+            problem = self._load(problem)
+            return self._run(problem, k, self._start(problem, k), budget)
 
-    def _at_hand(self, problem: Any) -> Any:
-        """Take rows into memory that are elsewhere and small enough to be kept: many sets will be scored."""
-        table = getattr(problem, "table", None)
-        if table is None or isinstance(table, Table) or not hasattr(problem, "on_rows"):
-            return problem
-        if 8 * table.n_rows * table.n_columns > table.means.kept_bytes():
+    def _load(self, problem: Any) -> Any:
+        """Read out-of-core rows into memory if they can be cached: many sets will be scored."""
+        table = problem.table
+        if table.in_memory or 8 * table.n_rows * table.n_columns > table.cache_bytes():
             return problem
         return problem.on_rows(np.arange(table.n_rows))
 
-    def _search(self, problem: Any, k: int, budget: Budget) -> Selection:
+    def _run(self, problem: Any, k: int, state: Any, budget: Budget) -> Selection:
+        """Search from a state until there is nothing left to do, time is out, or Ctrl-C."""
+        with Progress(self._n_steps(problem, k), self.verbose, self.step_name) as progress:
+            try:
+                for done in self._steps(problem, k, state, budget):
+                    progress.advance(done.score, done.note, steps=done.n_steps)
+                    if budget.spent() and not state.finished:
+                        state.reason = StopReason.TIME_LIMIT
+                        break
+                return self._result(problem, k, state, budget)
+            except KeyboardInterrupt:
+                if not state.has_answer:
+                    raise
+                budget.cancelled = True
+                state.reason = StopReason.INTERRUPTED
+                return self._result(problem, k, state, budget)
+
+    def _start(self, problem: Any, k: int) -> Any:
+        """The state of a search that has not begun."""
+        raise NotImplementedError
+
+    def _n_steps(self, problem: Any, k: int) -> int:
+        """Steps of the whole search."""
+        raise NotImplementedError
+
+    def _steps(self, problem: Any, k: int, state: Any, budget: Budget) -> Iterator[Advance]:
+        """Go on from a state, and yield after every step."""
+        raise NotImplementedError
+
+    def _result(self, problem: Any, k: int, state: Any, budget: Budget) -> Selection:
+        """The selection that a state stands for."""
         raise NotImplementedError
 
 
-def cluster_of(problem: Any) -> Any:
-    """Where tasks of a problem can run: the cluster that its rows came from, if they are at hand now."""
-    table = getattr(problem, "table", None)
-    return table.means.cluster if isinstance(table, Table) else None
+def cluster_of(problem: Features) -> Any:
+    """The cluster that the rows of a problem came from, if they are in memory now: tasks can run there."""
+    return problem.table.resources.cluster if problem.table.in_memory else None
 
 
-def n_at_a_time(problem: Any, n_jobs: int | None) -> int:
-    """How many tasks `in_order` runs side by side."""
+def n_workers(problem: Features, n_jobs: int | None) -> int:
+    """How many tasks `in_order` runs at the same time."""
     cluster = cluster_of(problem)
     return int(effective_n_jobs(n_jobs) if cluster is None else cluster.width())
 
@@ -131,9 +195,9 @@ def in_order(
 ) -> Iterator[T]:
     """Run a function on a problem and each item, and yield the results in order.
 
-    They run side by side in threads, by whatever backend of joblib is set, or on the cluster that the
-    rows of the problem came from: the function must be one that can travel. Whoever stops early gets the
-    same results wherever they ran: each depends on its item alone.
+    They run in parallel in threads, by whatever backend of joblib is set, or on the cluster that the
+    rows of the problem came from: the function must be picklable. Each result depends on its item alone, so
+    that the results are the same wherever they are computed and whenever the caller stops.
     """
     workers = effective_n_jobs(n_jobs)
     cluster = cluster_of(problem)
@@ -143,11 +207,9 @@ def in_order(
     elif workers == 1:
         yield from (function(problem, item) for item in items)
     else:
-        # Rows that are elsewhere are asked for from here: a task on a worker would wait for that worker.
-        table = getattr(problem, "table", None)
-        here = table is not None and not isinstance(table, Table)
-        where = {"require": "sharedmem"} if here else {"prefer": "threads"}
+        # Out-of-core rows are read from this process: a task on a worker would wait for that worker.
+        where = {"prefer": "threads"} if problem.table.in_memory else {"require": "sharedmem"}
         # One pool for all of them: some backends start processes for each.
         with Parallel(n_jobs=workers, **where) as parallel:
             while some := list(islice(items, workers)):
-                yield from parallel(delayed(steadily)(function, problem, item) for item in some)
+                yield from parallel(delayed(call_single_threaded)(function, problem, item) for item in some)

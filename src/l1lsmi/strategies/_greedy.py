@@ -4,44 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
 from l1lsmi._arrays import HostArray
-from l1lsmi._numerics.ranking import best_first, rank, spread, steady
-from l1lsmi._progress import Progress
-from l1lsmi.strategies._base import COUNT, Features, Strategy, in_order, n_at_a_time
+from l1lsmi._numerics.ranking import best_first, rank, rounded, scatter
+from l1lsmi.strategies._base import COUNT, SearchState, Strategy, in_order, n_workers
 from l1lsmi.strategies.selection import Budget, Selection, Step, StopReason
 
-#: So many times the short list are scored in full where that is all there is.
+#: So many times the short list are scored in full where there are no more candidates.
 FEW = 5
 
 
-class Problem(Features, Protocol):
-    """What a greedy search needs of a measure.
-
-    Scores of neighbouring sets may be approximate, unless ``neighbours_are_exact``.
-    """
-
-    neighbours_are_exact: bool
-
-    def score_set(self, columns: HostArray) -> float: ...
-    def score_each(self, columns: HostArray) -> HostArray: ...
-    def score_additions(self, columns: HostArray, others: HostArray) -> HostArray: ...
-    def score_removals(self, columns: HostArray, members: HostArray) -> HostArray: ...
-
-
 @dataclass
-class Station:
-    """Where a greedy search stands, so that an interrupted one can still answer.
+class GreedyState(SearchState):
+    """The set so far, the steps to it, and the priority of every feature by the last step."""
 
-    ``promise`` says of every feature how much it is wanted, as far as the last step knows.
-    """
-
-    inside: HostArray
-    promise: HostArray
+    inside: HostArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    priority: HostArray = field(default_factory=lambda: np.empty(0))
     path: list[Step] = field(default_factory=list)
+
+    @property
+    def has_answer(self) -> bool:
+        return not bool(np.isneginf(self.priority).all())
 
 
 class GreedySearch(Strategy):
@@ -65,51 +51,33 @@ class GreedySearch(Strategy):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _search(self, problem: Problem, k: int, budget: Budget) -> Selection:
-        station = Station(np.empty(0, dtype=np.intp), np.full(problem.n_features, -np.inf))
-        reason = StopReason.ALL_STEPS
-        try:
-            with Progress(self._n_steps(problem, k), self.verbose, "step") as progress:
-                if not self._walk(problem, k, budget, station, progress):
-                    reason = StopReason.TIME_LIMIT
-        except KeyboardInterrupt:
-            if np.isneginf(station.promise).all():  # nothing is known yet
-                raise
-            reason = StopReason.INTERRUPTED
-        return self._conclude(problem, k, station, reason)
-
-    def _n_steps(self, problem: Problem, k: int) -> int:
-        raise NotImplementedError
-
-    def _walk(self, problem: Problem, k: int, budget: Budget, station: Station, progress: Progress) -> bool:
-        """Take the steps; returns whether all were taken."""
-        raise NotImplementedError
+    def _start(self, problem: Any, k: int) -> GreedyState:
+        return GreedyState(StopReason.ALL_STEPS, priority=np.full(problem.n_features, -np.inf))
 
     def _best(
         self,
-        problem: Problem,
+        problem: Any,
         candidates: HostArray,
-        quick: Callable[[Problem, HostArray], HostArray],
+        quick: Callable[[Any, HostArray], HostArray],
         neighbour: Callable[[int], HostArray],
         budget: Budget,
-        station: Station,
-        turn: float,
+        state: GreedyState,
+        sign: float,
     ) -> tuple[int, float, bool]:
-        """The candidate whose neighbouring set scores highest, that score, and whether all were heard.
+        """The candidate whose neighbouring set scores highest, that score, and whether all were scored.
 
         Many candidates are compared quickly first, and only a short list is scored in full. Of
-        equal ones the first is taken. ``turn`` is 1 where a high score makes a candidate wanted in
-        the set and -1 where it makes it dispensable. ``quick`` goes to wherever scores are worked
-        out, so that it must be a function that can travel.
+        equal ones the first is taken. ``sign`` is 1 where a high score speaks for a candidate in the set
+        and -1 where it speaks against it. ``quick`` must be picklable.
         """
         few = self.shortlist is None or candidates.size <= FEW * self.shortlist
         complete = True
-        # With a time limit there must be something to go by before the first full score is in.
+        # With a time limit there must be a priority before the first full score is known.
         if problem.neighbours_are_exact or not few or budget.time_limit is not None:
-            first_step = bool(np.isneginf(station.promise).all())
+            first_step = not state.has_answer
             scores, complete = self._in_parts(problem, quick, candidates, budget, first_step)
-            heard = ~np.isneginf(scores)
-            station.promise[candidates[heard]] = turn * scores[heard]
+            known = ~np.isneginf(scores)
+            state.priority[candidates[known]] = sign * scores[known]
             if problem.neighbours_are_exact:
                 best = int(best_first(scores)[0])
                 return int(candidates[best]), float(scores[best]), complete
@@ -119,24 +87,24 @@ class GreedySearch(Strategy):
         for score in in_order(_score_set, problem, sets, self.n_jobs):
             full.append(score)
             if few:
-                station.promise[candidates[len(full) - 1]] = turn * score
+                state.priority[candidates[len(full) - 1]] = sign * score
             if budget.spent():
                 break
-        # Of equal scores the lowest column, in whatever order they were asked.
-        best = int(np.lexsort((candidates[: len(full)], -steady(np.array(full))))[0])
+        # Of equal scores the lowest column, whatever the order of the candidates.
+        best = int(np.lexsort((candidates[: len(full)], -rounded(np.array(full))))[0])
         return int(candidates[best]), full[best], complete and len(full) == candidates.size
 
     def _in_parts(
         self,
-        problem: Problem,
-        score: Callable[[Problem, HostArray], HostArray],
+        problem: Any,
+        score: Callable[[Any, HostArray], HostArray],
         candidates: HostArray,
         budget: Budget,
         to_the_end: bool = False,
     ) -> tuple[HostArray, bool]:
-        """Scores of candidates, minus infinity for NaN and where the clock ran out; whether it did not."""
+        """Scores of candidates, minus infinity for NaN and where time ran out; whether it did not."""
         per_worker = 1 if budget.time_limit is None else 20
-        n_parts = min(candidates.size, per_worker * n_at_a_time(problem, self.n_jobs))
+        n_parts = min(candidates.size, per_worker * n_workers(problem, self.n_jobs))
         parts = np.array_split(np.arange(candidates.size), n_parts)
         scores = np.full(candidates.size, -np.inf)
         found = in_order(score, problem, [candidates[part] for part in parts], self.n_jobs)
@@ -146,28 +114,29 @@ class GreedySearch(Strategy):
                 return scores, False
         return scores, True
 
-    def _conclude(self, problem: Any, k: int, station: Station, reason: str) -> Selection:
-        """Fill up or cut an unfinished set by promise, and add constant columns where all else is in."""
+    def _result(self, problem: Any, k: int, state: GreedyState, budget: Budget) -> Selection:
+        """Fill up or cut an unfinished set by priority, and add constant columns where all else is in."""
         inside = np.zeros(problem.n_features, dtype=bool)
-        inside[station.inside] = True
-        varying = spread(np.zeros(problem.columns.size), problem.columns, problem.n_features)
-        wanted = np.lexsort((-station.promise, -varying, ~inside))
+        inside[state.inside] = True
+        varying = scatter(np.zeros(problem.columns.size), problem.columns, problem.n_features)
+        order = np.lexsort((-state.priority, -varying, ~inside))
         support = np.zeros(problem.n_features, dtype=bool)
-        support[wanted[:k]] = True
+        support[order[:k]] = True
         chosen = np.flatnonzero(support & np.isin(np.arange(problem.n_features), problem.columns))
-        same = station.path and np.array_equal(np.sort(station.path[-1].support), chosen)
+        same = state.path and np.array_equal(np.sort(state.path[-1].support), chosen)
         return Selection(
             support=support,
-            ranking=rank(support, self._survival(problem, station)),
-            score=station.path[-1].score if same else problem.score_set(chosen),
-            path=tuple(station.path),
-            stop_reason=reason,
+            ranking=rank(support, self._survival(problem, state)),
+            score=state.path[-1].score if same else problem.score_set(chosen),
+            path=tuple(state.path),
+            stop_reason=state.reason,
         )
 
-    def _survival(self, problem: Any, station: Station) -> HostArray:
+    def _survival(self, problem: Any, state: GreedyState) -> HostArray:
         """How near every feature came to being chosen."""
         raise NotImplementedError
 
 
-def _score_set(problem: Problem, columns: HostArray) -> float:
-    return problem.score_set(columns)
+def _score_set(problem: Any, columns: HostArray) -> float:
+    score: float = problem.score_set(columns)
+    return score

@@ -1,22 +1,24 @@
-"""Backward search: from everything, always without the feature that is missed least."""
+"""Backward search: from all features, always without the least useful one."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 
 from l1lsmi._arrays import HostArray
-from l1lsmi._progress import Progress
-from l1lsmi.strategies._greedy import GreedySearch, Problem, Station
-from l1lsmi.strategies.selection import Budget, Step
+from l1lsmi.strategies._base import Advance
+from l1lsmi.strategies._greedy import GreedySearch, GreedyState
+from l1lsmi.strategies.protocols import ScoresRemovals
+from l1lsmi.strategies.selection import Budget, Step, StopReason
 
 
 class Backward(GreedySearch):
-    """Take one feature away at a time, always the one without which the set says most.
+    """Remove one feature at a time, always the one without which the set scores highest.
 
-    Features that say something only together are seen together; the cost grows with the square of
-    their number. The path holds every set on the way.
+    It sees interactions; the cost grows with the square of the number of features. The path has every set on
+    the way.
 
     Parameters
     ----------
@@ -25,9 +27,9 @@ class Backward(GreedySearch):
         model of the present set, and the best so many are scored in full. Steps with at most five
         times as many candidates score all of them in full; None always does.
     time_limit : float or None, default=None
-        Seconds after which the set so far is returned, cut by what the last step knew.
+        Seconds after which the set so far is returned, cut by the scores of the last step.
     n_jobs : int or None, default=None
-        Candidates are scored side by side; the answer does not depend on it.
+        Candidates are scored in parallel; the answer does not depend on it.
     verbose : int, default=0
         1 shows progress.
 
@@ -43,42 +45,48 @@ class Backward(GreedySearch):
     ([4, 3, 2], array([1, 3]))
     """
 
-    needs = ("score_set", "score_removals")
+    needs = ScoresRemovals
 
-    def _n_steps(self, problem: Problem, k: int) -> int:
+    def _n_steps(self, problem: ScoresRemovals, k: int) -> int:
         return max(problem.columns.size - k, 0) + 1
 
-    def _walk(self, problem: Problem, k: int, budget: Budget, station: Station, progress: Progress) -> bool:
-        station.inside = problem.columns
-        score = problem.score_set(problem.columns)
-        station.path.append(Step(problem.columns.size, None, problem.columns, score))
-        progress.advance(score)
-        for size in range(problem.columns.size - 1, k - 1, -1):
-            if budget.spent() and len(station.path) > 1:
-                return False
-            inside = station.inside
+    def _steps(
+        self, problem: ScoresRemovals, k: int, state: GreedyState, budget: Budget
+    ) -> Iterator[Advance]:
+        if not state.path:
+            state.inside = problem.columns
+            score = problem.score_set(problem.columns)
+            state.path.append(Step(problem.columns.size, None, problem.columns, score))
+            if k >= problem.columns.size:
+                state.finished = True
+                yield Advance(score)
+        # The first removals are scored whatever the time limit: they say which features to keep.
+        for size in range(state.inside.size - 1, k - 1, -1):
+            inside = state.inside
             removals = partial(_score_removals, inside=inside)
             drop = partial(_without, inside)
-            worst, score, complete = self._best(problem, inside, removals, drop, budget, station, -1.0)
-            station.inside = _without(inside, worst)
-            station.promise[worst] = -np.inf
-            station.path.append(Step(size, worst, station.inside, score))
-            progress.advance(score)
+            worst, score, complete = self._best(problem, inside, removals, drop, budget, state, -1.0)
+            state.inside = _without(inside, worst)
+            state.priority[worst] = -np.inf
+            state.path.append(Step(size, worst, state.inside, score))
+            state.finished = size == k or not complete
             if not complete:
-                return False
-        return True
+                state.reason = StopReason.TIME_LIMIT
+            yield Advance(score, n_steps=2 if len(state.path) == 2 else 1)
+            if not complete:
+                return
 
-    def _survival(self, problem: Problem, station: Station) -> HostArray:
-        """The later a feature left, the nearer it came."""
+    def _survival(self, problem: ScoresRemovals, state: GreedyState) -> HostArray:
+        """The later a feature was removed, the nearer it came."""
         survival = np.full(problem.n_features, -np.inf)
         survival[problem.columns] = np.inf
-        for time, step in enumerate(station.path):
+        for time, step in enumerate(state.path):
             if step.feature is not None:
                 survival[step.feature] = time
         return survival
 
 
-def _score_removals(problem: Problem, members: HostArray, inside: HostArray) -> HostArray:
+def _score_removals(problem: ScoresRemovals, members: HostArray, inside: HostArray) -> HostArray:
     return problem.score_removals(inside, members)
 
 

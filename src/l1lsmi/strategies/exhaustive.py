@@ -3,45 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
+from dataclasses import dataclass, field
+from itertools import combinations, islice
 from math import comb
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.ranking import best_first, rank
-from l1lsmi._progress import Progress
 from l1lsmi._validation.parameters import check_subsets
-from l1lsmi.strategies._base import COUNT, Features, Strategy, in_order
+from l1lsmi.strategies._base import COUNT, Advance, SearchState, Strategy, in_order
+from l1lsmi.strategies.protocols import ScoresAdditions
 from l1lsmi.strategies.selection import Budget, Selection, Step, StopReason
 
 #: So many sets at most are scored between two looks at the clock.
 FAMILY = 16
 
 
-class Problem(Features, Protocol):
-    """What exhaustive search needs of a measure."""
-
-    neighbours_are_exact: bool
-
-    def score_set(self, columns: HostArray) -> float: ...
-    def score_additions(self, columns: HostArray, others: HostArray) -> HostArray: ...
-
-
 class Exhaustive(Strategy):
     """Score every set of k features and take the best.
 
-    The yardstick for all other strategies, where there are few enough sets.
+    The reference for all other strategies, where there are few enough sets.
 
     Parameters
     ----------
     max_subsets : int or None, default=10000
-        More sets than this are refused, with their number; None takes on any number.
+        More sets than this are refused, with their number; None scores any number.
     time_limit : float or None, default=None
         Seconds after which the best set so far is returned.
     n_jobs : int or None, default=None
-        Sets are scored side by side; the answer does not depend on it.
+        Sets are scored in parallel; the answer does not depend on it.
     verbose : int, default=0
         1 shows progress.
 
@@ -57,7 +49,8 @@ class Exhaustive(Strategy):
     (array([1, 3]), 15)
     """
 
-    needs = ("score_set", "score_additions")
+    needs = ScoresAdditions
+    step_name = "set"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Strategy._parameter_constraints,
         "max_subsets": [COUNT, None],
@@ -76,28 +69,50 @@ class Exhaustive(Strategy):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _search(self, problem: Problem, k: int, budget: Budget) -> Selection:
+    def _start(self, problem: ScoresAdditions, k: int) -> ExhaustiveState:
         size = min(k, problem.columns.size)
-        n_subsets = comb(problem.columns.size, size)
-        check_subsets(problem.columns.size, size, n_subsets, self.max_subsets)
-        path: list[Step] = []
-        reason = StopReason.ALL_SCORED
-        families = _families(problem.columns, size)
-        best = -np.inf
-        try:
-            with Progress(n_subsets, self.verbose, "set") as progress:
-                for steps in in_order(_score, problem, families, self.n_jobs):
-                    path.extend(steps)
-                    best = max(best, *(step.score for step in steps))
-                    progress.advance(best, steps=len(steps))
-                    if budget.spent() and len(path) < n_subsets:
-                        reason = StopReason.TIME_LIMIT
-                        break
-        except KeyboardInterrupt:
-            if not path:
-                raise
-            reason = StopReason.INTERRUPTED
-        return _conclude(problem, k, path, reason)
+        check_subsets(problem.columns.size, size, self._n_steps(problem, k), self.max_subsets)
+        return ExhaustiveState(StopReason.ALL_SCORED)
+
+    def _n_steps(self, problem: ScoresAdditions, k: int) -> int:
+        return comb(problem.columns.size, min(k, problem.columns.size))
+
+    def _steps(
+        self, problem: ScoresAdditions, k: int, state: ExhaustiveState, budget: Budget
+    ) -> Iterator[Advance]:
+        families = _families(problem.columns, min(k, problem.columns.size))
+        to_do = islice(families, state.n_families, None)
+        best = max((step.score for step in state.path), default=-np.inf)
+        for steps in in_order(_score, problem, to_do, self.n_jobs):
+            state.path.extend(steps)
+            state.n_families += 1
+            state.finished = len(state.path) == self._n_steps(problem, k)
+            best = max(best, *(step.score for step in steps))
+            yield Advance(best, n_steps=len(steps))
+
+    def _result(self, problem: ScoresAdditions, k: int, state: ExhaustiveState, budget: Budget) -> Selection:
+        path = state.path
+        best = path[best_first(np.array([step.score for step in path]))[0]]
+        best_with = np.full(problem.n_features, -np.inf)
+        for step in path:
+            best_with[step.support] = np.maximum(best_with[step.support], step.score)
+        support = np.zeros(problem.n_features, dtype=bool)
+        support[best.support] = True
+        constant = np.setdiff1d(np.arange(problem.n_features), problem.columns)
+        support[constant[: k - best.size]] = True
+        return Selection(support, rank(support, best_with), best.score, tuple(path), state.reason)
+
+
+@dataclass
+class ExhaustiveState(SearchState):
+    """The sets scored so far."""
+
+    path: list[Step] = field(default_factory=list)
+    n_families: int = 0
+
+    @property
+    def has_answer(self) -> bool:
+        return bool(self.path)
 
 
 def _families(columns: HostArray, size: int) -> Iterator[tuple[HostArray, HostArray]]:
@@ -108,7 +123,7 @@ def _families(columns: HostArray, size: int) -> Iterator[tuple[HostArray, HostAr
             yield columns[list(stem)], last[start : start + FAMILY]
 
 
-def _score(problem: Problem, family: tuple[HostArray, HostArray]) -> list[Step]:
+def _score(problem: ScoresAdditions, family: tuple[HostArray, HostArray]) -> list[Step]:
     stem, last = family
     sets = [np.append(stem, j) for j in last]
     if problem.neighbours_are_exact:
@@ -116,15 +131,3 @@ def _score(problem: Problem, family: tuple[HostArray, HostArray]) -> list[Step]:
     else:
         scores = [problem.score_set(columns) for columns in sets]
     return [Step(len(columns), None, columns, score) for columns, score in zip(sets, scores, strict=True)]
-
-
-def _conclude(problem: Problem, k: int, path: list[Step], reason: str) -> Selection:
-    best = path[best_first(np.array([step.score for step in path]))[0]]
-    promise = np.full(problem.n_features, -np.inf)
-    for step in path:
-        promise[step.support] = np.maximum(promise[step.support], step.score)
-    support = np.zeros(problem.n_features, dtype=bool)
-    support[best.support] = True
-    constant = np.setdiff1d(np.arange(problem.n_features), problem.columns)
-    support[constant[: k - best.size]] = True
-    return Selection(support, rank(support, promise), best.score, tuple(path), reason)

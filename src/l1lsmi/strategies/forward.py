@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.ranking import best_first
-from l1lsmi._progress import Progress
-from l1lsmi.strategies._greedy import GreedySearch, Problem, Station
-from l1lsmi.strategies.selection import Budget, Step
+from l1lsmi.strategies._base import Advance
+from l1lsmi.strategies._greedy import GreedySearch, GreedyState
+from l1lsmi.strategies.protocols import ScoresAdditions
+from l1lsmi.strategies.selection import Budget, Step, StopReason
 
 
 class Forward(GreedySearch):
-    """Add one feature at a time, always the one with which the set says most.
+    """Add one feature at a time, always the one with which the set scores highest.
 
-    It leaves out copies of what is in the set already, and misses features that say something only
-    together. The path holds every set on the way: one run answers for all smaller numbers of features.
+    It leaves out redundant features, and misses features that are informative only in interaction. The path
+    has every set on the way: one run answers for all smaller numbers of features.
 
     Parameters
     ----------
@@ -26,9 +28,9 @@ class Forward(GreedySearch):
         model of the present set, and the best so many are scored in full. Steps with at most five
         times as many candidates score all of them in full; None always does.
     time_limit : float or None, default=None
-        Seconds after which the set so far is returned, filled up by what the last step knew.
+        Seconds after which the set so far is returned, filled up by the scores of the last step.
     n_jobs : int or None, default=None
-        Candidates are scored side by side; the answer does not depend on it.
+        Candidates are scored in parallel; the answer does not depend on it.
     verbose : int, default=0
         1 shows progress.
 
@@ -46,42 +48,45 @@ class Forward(GreedySearch):
     [1, 3]
     """
 
-    needs = ("score_each", "score_set", "score_additions")
+    needs = ScoresAdditions
 
-    def _n_steps(self, problem: Problem, k: int) -> int:
+    def _n_steps(self, problem: ScoresAdditions, k: int) -> int:
         return min(k, problem.columns.size)
 
-    def _walk(self, problem: Problem, k: int, budget: Budget, station: Station, progress: Progress) -> bool:
-        for size in range(1, self._n_steps(problem, k) + 1):
-            if budget.spent() and size > 1:
-                return False
-            inside = station.inside
+    def _steps(
+        self, problem: ScoresAdditions, k: int, state: GreedyState, budget: Budget
+    ) -> Iterator[Advance]:
+        n_steps = self._n_steps(problem, k)
+        for size in range(len(state.path) + 1, n_steps + 1):
+            inside = state.inside
             others = np.setdiff1d(problem.columns, inside)
             if k == 1:  # a search for one feature is a ranking
                 scores, complete = self._in_parts(problem, _score_each, others, budget)
-                station.promise[others] = scores
+                state.priority[others] = scores
                 first = best_first(scores)[0]
                 best, score = int(others[first]), float(scores[first])
             else:
                 additions = partial(_score_additions, inside=inside)
                 join = partial(_with, inside)
-                best, score, complete = self._best(problem, others, additions, join, budget, station, 1.0)
-            station.inside = _with(inside, best)
-            station.path.append(Step(size, best, np.sort(station.inside), score))
-            progress.advance(score)
+                best, score, complete = self._best(problem, others, additions, join, budget, state, 1.0)
+            state.inside = _with(inside, best)
+            state.path.append(Step(size, best, np.sort(state.inside), score))
+            state.finished = size == n_steps or not complete
             if not complete:
-                return False
-        return True
+                state.reason = StopReason.TIME_LIMIT
+            yield Advance(score)
+            if not complete:
+                return
 
-    def _survival(self, problem: Problem, station: Station) -> HostArray:
-        return station.promise
+    def _survival(self, problem: ScoresAdditions, state: GreedyState) -> HostArray:
+        return state.priority
 
 
-def _score_each(problem: Problem, columns: HostArray) -> HostArray:
+def _score_each(problem: ScoresAdditions, columns: HostArray) -> HostArray:
     return problem.score_each(columns)
 
 
-def _score_additions(problem: Problem, others: HostArray, inside: HostArray) -> HostArray:
+def _score_additions(problem: ScoresAdditions, others: HostArray, inside: HostArray) -> HostArray:
     return problem.score_additions(inside, others)
 
 

@@ -1,23 +1,17 @@
-"""Features one by one: the fastest strategy, blind to redundancy and interaction."""
+"""Features one by one: the fastest strategy, which ignores redundancy and interactions."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from l1lsmi._arrays import HostArray
-from l1lsmi._numerics.ranking import rank, spread, take_best
-from l1lsmi._progress import Progress
-from l1lsmi.strategies._base import Features, Strategy, in_order
+from l1lsmi._numerics.ranking import rank, scatter, take_best
+from l1lsmi.strategies._base import Advance, SearchState, Strategy, in_order
+from l1lsmi.strategies.protocols import ScoresEach
 from l1lsmi.strategies.selection import Budget, Selection, StopReason
-
-
-class Problem(Features, Protocol):
-    """What ranking needs of a measure."""
-
-    def score_each(self, columns: HostArray) -> HostArray: ...
 
 
 @dataclass(frozen=True)
@@ -29,24 +23,24 @@ class RankedSelection(Selection):
     Attributes
     ----------
     scores : numpy.ndarray of float, shape (m,)
-        What every feature says by itself; minus infinity for constant ones, and for those that the
-        time limit left out.
+        Score of every feature alone; minus infinity for constant ones, and for those that the time limit
+        left out.
     """
 
     scores: HostArray
 
 
 class Ranking(Strategy):
-    """Take the features that say most by themselves.
+    """Take the features with the highest scores of their own.
 
-    Cheap, and right where features neither repeat each other nor need each other.
+    Cheap, and right where features are neither redundant nor interact.
 
     Parameters
     ----------
     time_limit : float or None, default=None
         Seconds after which the best features so far are returned.
     n_jobs : int or None, default=None
-        Features are scored side by side; the answer does not depend on it.
+        Features are scored in parallel; the answer does not depend on it.
     verbose : int, default=0
         1 shows progress.
 
@@ -61,7 +55,8 @@ class Ranking(Strategy):
     array([1, 3])
     """
 
-    needs = ("score_each",)
+    needs = ScoresEach
+    step_name = "part"
 
     def __init__(
         self, *, time_limit: float | None = None, n_jobs: int | None = None, verbose: int = 0
@@ -70,30 +65,26 @@ class Ranking(Strategy):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _search(self, problem: Problem, k: int, budget: Budget) -> RankedSelection:
-        columns = problem.columns
-        scores = np.full(columns.size, -np.inf)
-        reason = StopReason.ALL_SCORED
-        # Few enough parts to cost nothing, many enough to show progress and to stop in time.
-        parts = np.array_split(np.arange(columns.size), min(columns.size, 50))
-        of_parts = (columns[part] for part in parts)
-        try:
-            with Progress(len(parts), self.verbose, "part") as progress:
-                found = in_order(_score_each, problem, of_parts, self.n_jobs)
-                for part, values in zip(parts, found, strict=True):
-                    scores[part] = values
-                    progress.advance(float(scores.max()))
-                    if budget.spent() and part is not parts[-1]:
-                        reason = StopReason.TIME_LIMIT
-                        break
-        except KeyboardInterrupt:
-            if np.isneginf(scores).all():
-                raise
-            reason = StopReason.INTERRUPTED
-        return self._conclude(problem, k, scores, reason)
+    def _start(self, problem: ScoresEach, k: int) -> RankingState:
+        return RankingState(StopReason.ALL_SCORED, scores=np.full(problem.columns.size, -np.inf))
 
-    def _conclude(self, problem: Any, k: int, scores: HostArray, reason: str) -> RankedSelection:
-        everywhere = spread(scores, problem.columns, problem.n_features)
+    def _n_steps(self, problem: ScoresEach, k: int) -> int:
+        # Few enough parts to cost nothing, many enough to show progress and to stop in time.
+        return min(problem.columns.size, 50)
+
+    def _steps(self, problem: ScoresEach, k: int, state: RankingState, budget: Budget) -> Iterator[Advance]:
+        columns = problem.columns
+        parts = np.array_split(np.arange(columns.size), self._n_steps(problem, k))
+        to_do = parts[state.n_parts :]
+        found = in_order(_score_each, problem, (columns[part] for part in to_do), self.n_jobs)
+        for part, values in zip(to_do, found, strict=True):
+            state.scores[part] = values
+            state.n_parts += 1
+            state.finished = state.n_parts == len(parts)
+            yield Advance(float(state.scores.max()))
+
+    def _result(self, problem: ScoresEach, k: int, state: RankingState, budget: Budget) -> RankedSelection:
+        everywhere = scatter(state.scores, problem.columns, problem.n_features)
         support = take_best(everywhere, k)
         known = everywhere[support & np.isfinite(everywhere)]
         return RankedSelection(
@@ -101,10 +92,22 @@ class Ranking(Strategy):
             ranking=rank(support, everywhere),
             score=float(known.mean()) if known.size else 0.0,
             path=(),
-            stop_reason=reason,
+            stop_reason=state.reason,
             scores=everywhere,
         )
 
 
-def _score_each(problem: Problem, columns: HostArray) -> HostArray:
+@dataclass
+class RankingState(SearchState):
+    """Scores of the features so far, and how many parts of them are done."""
+
+    scores: HostArray = field(default_factory=lambda: np.empty(0))
+    n_parts: int = 0
+
+    @property
+    def has_answer(self) -> bool:
+        return self.n_parts > 0
+
+
+def _score_each(problem: ScoresEach, columns: HostArray) -> HostArray:
     return problem.score_each(columns)

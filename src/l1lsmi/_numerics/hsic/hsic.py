@@ -2,9 +2,9 @@ r"""The Hilbert-Schmidt independence criterion: value, gradient in the weights, 
 
 .. math:: \frac{1}{(n-1)^2} \mathrm{tr}(K H L H) = \frac{1}{(n-1)^2}\sum_{ik} K_{ik}\tilde L_{ik}
 
-with :math:`\tilde L = H L H`, which the target alone decides. All of it are sums over pairs of blocks of rows
-(`pair_terms`): in memory a single block where rows are few, else as many as keep the memory small, and the
-blocks that come from elsewhere.
+with :math:`\tilde L = H L H`, which depends on the target alone. Everything is a sum over pairs of blocks of
+rows (`pair_terms`): a single block where few rows are in memory, else blocks that keep the memory small, or
+those of an out-of-core table.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi._arrays import Array, HostArray, in_float64, like, to_numpy
+from l1lsmi._arrays import Array, HostArray, asarray_like, in_float64, to_numpy
+from l1lsmi._numerics.fixed_model import FixedModelDraws
 from l1lsmi._numerics.hsic import pair_terms
 from l1lsmi._numerics.hsic.line import chebyshev_series, median_gap
 from l1lsmi._numerics.hsic.pair_terms import (
@@ -24,54 +25,54 @@ from l1lsmi._numerics.hsic.pair_terms import (
     PairBlock,
     Ranges,
     above,
+    centred_columns,
     exponents,
-    seen_from,
     strip_value,
     strips,
 )
 from l1lsmi._numerics.hsic.paired_target import PairedTarget, TargetFactor
-from l1lsmi._numerics.model import Climb, Fit, Judgement, Model
-from l1lsmi._numerics.target import Target, median_root
-from l1lsmi._rows.parted import FEWEST_ROWS, ArrayParts, Parts, RowsElsewhere
-from l1lsmi._rows.table import Table
+from l1lsmi._numerics.model import Model, ScoredModel
+from l1lsmi._numerics.target import Target
+from l1lsmi._rows.medians import median_root, weighted_median_of_pairs
+from l1lsmi._rows.parts import FEWEST_ROWS, Parts
+from l1lsmi._rows.table import RowTable, Table
 
 #: The median distance is that of all pairs of at most so many rows, evenly spaced.
 MEDIAN_ROWS = 2_000
-#: Up to so many rows are one block, whose values and target kernel are kept; more are blocks of so many.
+#: Up to so many rows are one block, whose values and target kernel are cached; more rows are blocks of so
+#: many.
 BLOCK_ROWS = 4_000
-#: Arrays of rows by columns that are alive at a time in a pair of blocks.
-ALIVE = 6
+#: Arrays of rows by columns that are in memory at a time in a pair of blocks.
+ARRAYS_PER_PAIR = 6
 
 
 def some_rows(values: HostArray) -> HostArray:
     """Values of the rows that medians are taken over."""
-    if values.size <= MEDIAN_ROWS:
+    if len(values) <= MEDIAN_ROWS:
         return values
-    return np.asarray(values[np.linspace(0, values.size - 1, MEDIAN_ROWS).astype(np.intp)])
+    return np.asarray(values[np.linspace(0, len(values) - 1, MEDIAN_ROWS).astype(np.intp)])
 
 
-class PairedRows:
+class PairedRows(FixedModelDraws):
     """A target and a table seen through all pairs of rows.
 
     Parameters
     ----------
-    table : Table or RowsElsewhere
+    table : RowTable
     target : Target
     sigma : float or None
         Kernel width of the standardised features; None takes the median distance.
     target_sigma : float
-        Kernel width of the standardised target; no part in it for classes.
+        Kernel width of the standardised target; not used for classes.
     """
 
-    def __init__(
-        self, table: Table | RowsElsewhere, target: Target, *, sigma: float | None, target_sigma: float
-    ) -> None:
+    def __init__(self, table: RowTable, target: Target, *, sigma: float | None, target_sigma: float) -> None:
         self.table = table
         self.target = target
         self.sigma = sigma
         self.target_sigma = target_sigma
-        self._seen: tuple[HostArray, HostArray, Array] | None = None
-        self._near: Table | None = None
+        self._last_sample: tuple[HostArray, HostArray, Array] | None = None
+        self._last_columns: Table | None = None
 
     # -- sums over rows and over pairs of them -----------------------------------------------
 
@@ -85,50 +86,40 @@ class PairedRows:
 
     @cached_property
     def _one_fold(self) -> HostArray:
-        return np.zeros(self.table.n_rows, dtype=np.int8)
-
-    @cached_property
-    def _elsewhere(self) -> Parts:
-        assert not isinstance(self.table, Table)
-        return self.table.parts(self._paired_target, self._one_fold)
+        return np.zeros((1, self.table.n_rows), dtype=np.int8)
 
     @cached_property
     def _whole(self) -> PairBlock | None:
         """All rows as one block, where they are few and in memory."""
         table = self._sample if self.table.n_rows <= MEDIAN_ROWS else self.table
-        if not isinstance(table, Table) or table.n_rows > BLOCK_ROWS:
+        if not table.in_memory or table.n_rows > BLOCK_ROWS:
             return None
-        kept = table.means.kept_bytes(table.x)
-        return PairBlock(table, self._paired_target, keep=4 * table.n_rows**2 <= kept // 2)
-
-    def _kept_bytes(self) -> int:
-        table = self.table
-        return table.means.kept_bytes(table.x if isinstance(table, Table) else None)
+        source, _ = table.locate(np.empty(0, dtype=np.intp))
+        keep = 4 * table.n_rows**2 <= table.cache_bytes() // 2
+        return PairBlock(source, self._paired_target, keep=keep)
 
     def _block_rows(self, n_columns: int) -> int:
         """Rows of so many columns that are worked on at a time."""
-        return max(FEWEST_ROWS, min(BLOCK_ROWS, self._kept_bytes() // (8 * ALIVE * n_columns)))
+        most = self.table.cache_bytes() // (8 * ARRAYS_PER_PAIR * n_columns)
+        return max(FEWEST_ROWS, min(BLOCK_ROWS, most))
 
-    def _in_memory(self, columns: HostArray) -> Table | None:
-        """A table in memory that has these columns, taken there where they fit; None elsewhere."""
-        table = self.table
-        if isinstance(table, Table):
+    def _with_columns(self, columns: HostArray) -> RowTable:
+        """A table in memory that has these columns, read where they fit; else the table itself."""
+        table, last = self.table, self._last_columns
+        if table.in_memory:
             return table
-        near = self._near
-        if near is not None and near.held is not None and np.isin(columns, near.held).all():
-            return near
-        if 8 * table.n_rows * columns.size > self._kept_bytes():
-            return None
-        found = table.columns_of(columns)
-        if found is not None:
-            self._near = found
+        if last is not None and last.columns is not None and np.isin(columns, last.columns).all():
+            return last
+        if 8 * table.n_rows * columns.size > table.cache_bytes():
+            return table
+        found = table.read_columns(columns)
+        if found is None:
+            return table
+        self._last_columns = found
         return found
 
     def _parts(self, columns: HostArray, block_rows: int) -> Parts:
-        near = self._in_memory(columns)
-        if near is None:
-            return self._elsewhere
-        return ArrayParts(near, self._paired_target, self._one_fold, block_rows)
+        return self._with_columns(columns).parts(self._paired_target, self._one_fold, block_rows)
 
     def _sum_pairs(self, term: Callable[..., Any], *arguments: Any, columns: HostArray) -> Any:
         """Add up a term over all pairs of blocks; ``columns`` are those that it reads."""
@@ -156,36 +147,41 @@ class PairedRows:
     def _sample(self) -> Table:
         """Rows that medians are taken over, in memory."""
         table = self.table
-        if isinstance(table, Table) and table.n_rows <= MEDIAN_ROWS:
-            return table
+        if table.in_memory and table.n_rows <= MEDIAN_ROWS:
+            return table.locate(np.empty(0, dtype=np.intp))[0]
         return table.rows_of(some_rows(np.arange(table.n_rows)))
 
+    @cached_property
+    def _sample_weights(self) -> HostArray | None:
+        weights = self.target.row_weights
+        return None if weights is None else some_rows(weights)
+
     def _some_values(self, columns: HostArray) -> tuple[HostArray, Array]:
-        """Medians of standardised columns, and the columns less these; those asked for last are kept.
+        """Medians of standardised columns, and the columns less these; those of the last call are cached.
 
         Far rows must not cost the near ones their digits.
         """
-        seen = self._seen
-        if seen is None or not np.array_equal(seen[0], columns):
+        last = self._last_sample
+        if last is None or not np.array_equal(last[0], columns):
             z = self._take_sample(columns)
             centre = np.median(to_numpy(in_float64(z)), axis=0)
-            if self.table.means.precision == "float64":
-                z -= like(centre, z)
+            if self.table.resources.precision == "float64":
+                z -= asarray_like(centre, z)
             else:
-                z = seen_from(*self._sample_rows(), columns, centre)
-            seen = self._seen = (columns.copy(), centre, z)
+                z = centred_columns(*self._sample_rows(), columns, centre)
+            last = self._last_sample = (columns.copy(), centre, z)
             if self.table.n_rows <= MEDIAN_ROWS and self._whole is not None:
-                self._whole.hold(columns, z)
-        return seen[1], seen[2]
+                self._whole.cache(columns, z)
+        return last[1], last[2]
 
     def _take_sample(self, columns: HostArray) -> Array:
         table, rows = self._sample_rows()
         return table.take(rows, columns)
 
     def _sample_rows(self) -> tuple[Table, HostArray]:
-        """A table that has the rows of the sample, and their numbers there."""
-        if isinstance(self.table, Table):
-            return self.table, some_rows(np.arange(self.table.n_rows))
+        """A table in memory that has the rows of the sample, and their row numbers in it."""
+        if self.table.in_memory:
+            return self.table.locate(some_rows(np.arange(self.table.n_rows)))
         return self._sample, np.arange(self._sample.n_rows)
 
     def _centre(self, columns: HostArray) -> HostArray:
@@ -193,16 +189,23 @@ class PairedRows:
 
     def median_distance(self, weights: HostArray, columns: HostArray) -> float:
         """Median weighted distance between pairs of rows."""
-        if columns.size == 1:
+        if columns.size == 1 and self._sample_weights is None:
             return abs(float(weights[0])) * median_gap(to_numpy(in_float64(self._take_sample(columns)))[:, 0])
-        return math.sqrt(2) * median_root(self._half_distances(weights, columns))
+        return self._median_of(self._half_distances(weights, columns))
+
+    def _median_of(self, half_distances: HostArray) -> float:
+        """Median distance from half the squared distances of all pairs of the sample."""
+        if self._sample_weights is None:
+            return math.sqrt(2) * median_root(half_distances)
+        return weighted_median_of_pairs(np.sqrt(2 * half_distances), self._sample_weights)
 
     def _half_distances(self, weights: HostArray, columns: HostArray) -> HostArray:
         """Half the squared distances of all pairs of the sample's rows, each pair once."""
         z = self._some_values(columns)[1]
         return _listed(exponents(z, z, weights**2, strips(z.shape[0])), z.shape[0])
 
-    def _width(self, weights: HostArray, columns: HostArray) -> float:
+    def scale_of(self, weights: HostArray, columns: HostArray) -> float:
+        """The median distance, unless the width is given."""
         return self.median_distance(weights, columns) if self.sigma is None else self.sigma
 
     # -- values ----------------------------------------------------------------------------
@@ -213,7 +216,7 @@ class PairedRows:
         total = self._sum_pairs(pair_terms.value, squares, columns, self._centre(columns), columns=columns)
         return float(total)
 
-    def score_set(self, columns: HostArray) -> float:
+    def value_of_set(self, columns: HostArray) -> float:
         """HSIC of a set of columns, all with weight 1, under its own width."""
         if columns.size == 1:
             return float(self.score_each(columns)[0])
@@ -225,11 +228,11 @@ class PairedRows:
             or not whole.keep
             or self.table.n_rows > min(MEDIAN_ROWS, self._block_rows(columns.size))
         ):
-            return self.value(weights, columns, self._width(weights, columns))
-        # Distances are worked out once, for the median and for the kernel.
+            return self.value(weights, columns, self.scale_of(weights, columns))
+        # Distances are computed once, for the median and for the kernel.
         z = self._some_values(columns)[1]
         pairs = list(exponents(z, z, weights, whole.strips(whole)))
-        sigma = math.sqrt(2) * median_root(_listed(pairs, whole.n_rows))
+        sigma = self._median_of(_listed(pairs, whole.n_rows))
         return sum(
             strip_value(whole, whole, strip, exponent * sigma**-2)
             for strip, exponent in zip(whole.strips(whole), pairs, strict=True)
@@ -262,20 +265,20 @@ class PairedRows:
             gaps *= gaps
             halves = within + 0.5 * sign * gaps
             # What is left of equal points when a column is taken away is a rounding error too.
-            halves[halves <= ROUNDING[self.table.means.precision] * (within + gaps)] = 0.0
-            widths[i] = math.sqrt(2) * median_root(halves)
+            halves[halves <= ROUNDING[self.table.resources.precision] * (within + gaps)] = 0.0
+            widths[i] = self._median_of(halves)
         return widths
 
     def score_each(self, columns: HostArray) -> HostArray:
-        """HSIC of every column by itself, without visiting all pairs where it can be avoided."""
-        most = max(1, self._kept_bytes() // (8 * ALIVE * FEWEST_ROWS))
+        """HSIC of every column by itself, without a sum over all pairs where it can be avoided."""
+        most = max(1, self.table.cache_bytes() // (8 * ARRAYS_PER_PAIR * FEWEST_ROWS))
         pieces = [columns[start : start + most] for start in range(0, columns.size, most)]
         return np.concatenate([self._score_some(some) for some in pieces])
 
     def _score_some(self, columns: HostArray) -> HostArray:
-        """HSIC of each of some columns, from two visits of the rows for all of them."""
+        """HSIC of each of some columns, from two passes over the rows for all of them."""
         one = np.ones(1)
-        widths = np.array([self._width(one, columns[j : j + 1]) for j in range(columns.size)])
+        widths = np.array([self.scale_of(one, columns[j : j + 1]) for j in range(columns.size)])
         found: Ranges = self._sum_rows(pair_terms.ranges, columns, columns=columns)
         half_lengths = 0.5 * (found.high - found.low) / widths
         series = [None if self._factor is None else chebyshev_series(float(h)) for h in half_lengths]
@@ -301,23 +304,16 @@ class PairedRows:
         for j, (some, sums) in enumerate(zip(series, np.split(flat, ends[:-1]), strict=True)):
             moments = sums.reshape(len(some), -1)
             scores[j] = np.sum(some * (moments @ factor.series @ moments.T))
-        return np.asarray(scores / (self.table.n_rows - 1) ** 2)
+        return np.asarray(scores / (self.target.weight - 1) ** 2)
 
-    # -- what weighting asks ---------------------------------------------------------------
+    # -- gradients -------------------------------------------------------------------------
 
-    def value_and_gradient(
-        self, weights: HostArray, columns: HostArray, model: Model
-    ) -> tuple[float, HostArray]:
-        """HSIC and its gradient in the weights."""
-        value, slopes = self._slopes(weights, columns, columns, model.sigma)
-        return value, np.asarray(2 * weights * slopes)
-
-    def _slopes(
+    def gradient(
         self, weights: HostArray, columns: HostArray, candidates: HostArray, sigma: float
     ) -> tuple[float, HostArray]:
-        """HSIC and its slopes in the squared weights of ``candidates``."""
+        """HSIC and its gradient in the squared weights of ``candidates``."""
         total, gaps = self._sum_pairs(
-            pair_terms.slopes,
+            pair_terms.gradient,
             (weights / sigma) ** 2,
             columns,
             self._centre(columns),
@@ -326,36 +322,14 @@ class PairedRows:
         )
         return float(total), np.asarray(-gaps / sigma**2)
 
-    def choose_model(self, weights: HostArray, columns: HostArray) -> Judgement:
-        """The median width (or the given one), and minus HSIC."""
-        sigma = self._width(weights, columns)
-        return Judgement(-self.value(weights, columns, sigma), Model(sigma))
+    def start_scale(self, weights: HostArray, columns: HostArray) -> float:
+        """The median distance, also where the width is given."""
+        return self.median_distance(weights, columns)
 
-    def choose_near(self, weights: HostArray, columns: HostArray, model: Model) -> Judgement:
-        """The same as `choose_model`: the width is no matter of choice."""
-        return self.choose_model(weights, columns)
-
-    def judge(self, columns: HostArray, near: Model | None = None) -> Judgement:
+    def score_set(self, columns: HostArray, near: Model | None = None) -> ScoredModel:
         """Minus HSIC of a set of columns, all with weight 1, and the width that goes with it."""
-        return Judgement(-self.score_set(columns), Model(self._width(np.ones(columns.size), columns)))
-
-    def start_model(self, weights: HostArray, columns: HostArray, narrowness: float) -> Model:
-        """A kernel whose squared width is the squared median distance over ``narrowness``."""
-        return Model(self.median_distance(weights, columns) / math.sqrt(narrowness))
-
-    def fit(self, weights: HostArray, columns: HostArray, model: Model, cv_score: float | None = None) -> Fit:
-        """HSIC of weighted columns; there are no coefficients to fit."""
-        value = self.value(weights, columns, model.sigma)
-        return Fit(np.empty(0), value, -value if cv_score is None else cv_score)
-
-    def climb(self, weights: HostArray, columns: HostArray, model: Model) -> Climb:
-        """Evaluate HSIC."""
-        value, gradient = self.value_and_gradient(weights, columns, model)
-        return Climb(weights, value, gradient, model, lambda: value)
-
-    def set_slopes(self, columns: HostArray, model: Model, candidates: HostArray) -> HostArray:
-        """Slopes of HSIC in the squared weights of ``candidates``, where ``columns`` have weight 1."""
-        return self._slopes(np.ones(columns.size), columns, candidates, model.sigma)[1]
+        model = Model(self.scale_of(np.ones(columns.size), columns))
+        return ScoredModel(-self.value_of_set(columns), model)
 
 
 def _listed(pairs: Iterable[Array], n_rows: int) -> HostArray:

@@ -1,8 +1,8 @@
-"""What one pair of blocks of rows adds to the Hilbert-Schmidt criterion and to its slopes.
+"""Terms of one pair of blocks of rows in the Hilbert-Schmidt criterion and in its gradient.
 
-All pairs of rows are those within each block and those between every two blocks. A pair of blocks is visited
-in strips, so that no array of all its pairs is held. Every term is a number or a small array: terms of
-different pairs of blocks are added up wherever the blocks are.
+All pairs of rows are those within each block and those between every two blocks. A pair of blocks is computed
+in strips, so that there is never an array of all its pairs. Every term is a number or a small array: terms of
+different pairs of blocks are added up whether the blocks are in memory or not.
 """
 
 from __future__ import annotations
@@ -16,17 +16,16 @@ import numpy as np
 from l1lsmi._arrays import (
     Array,
     HostArray,
+    asarray_like,
     clip_in_place,
     exp_in_place,
     in_float64,
-    like,
     namespace,
     to_numpy,
 )
 from l1lsmi._numerics.hsic.line import chebyshev_values, to_interval
 from l1lsmi._numerics.hsic.paired_target import PairedTarget, TargetFactor
-from l1lsmi._rows.folded import add_up
-from l1lsmi._rows.parted import Part
+from l1lsmi._rows.parts import Part, add_up
 from l1lsmi._rows.table import Table
 
 #: Pairs in a strip: few enough to stay in cache.
@@ -70,15 +69,15 @@ class PairBlock:
     target : PairedTarget
         Of the same rows.
     keep : bool
-        Whether the target's kernel within the block is kept for the next time: half an n x n array.
+        Whether the target's kernel within the block is cached: half an n x n array.
     """
 
     def __init__(self, table: Table, target: PairedTarget, *, keep: bool = False) -> None:
         self.table = table
         self.target = target
         self.keep = keep
-        self._held: tuple[HostArray, Array] | None = None
-        self._kept: dict[Strip, Array] = {}
+        self._cached: tuple[HostArray, Array] | None = None
+        self._kernel_cache: dict[Strip, Array] = {}
 
     @property
     def n_rows(self) -> int:
@@ -88,42 +87,42 @@ class PairBlock:
         """Standardised columns."""
         return self.table.take(np.arange(self.n_rows), columns)
 
-    def hold(self, columns: HostArray, values: Array) -> None:
-        """Say what `values` of these columns are, where it is known."""
-        self._held = (columns.copy(), values)
+    def cache(self, columns: HostArray, values: Array) -> None:
+        """Cache the result of `values` for these columns, where it is known."""
+        self._cached = (columns.copy(), values)
 
     def values(self, columns: HostArray, centre: HostArray) -> Array:
-        """Standardised columns seen from a centre; those asked for last are kept."""
-        held = self._held  # threads may share a block
-        if held is None or not np.array_equal(held[0], columns):
-            z = seen_from(self.table, np.arange(self.n_rows), columns, centre)
-            held = self._held = (columns.copy(), z)
-        return held[1]
+        """Standardised columns less a centre; those of the last call are cached."""
+        cached = self._cached  # threads may share a block
+        if cached is None or not np.array_equal(cached[0], columns):
+            z = centred_columns(self.table, np.arange(self.n_rows), columns, centre)
+            cached = self._cached = (columns.copy(), z)
+        return cached[1]
 
     def strips(self, other: PairBlock) -> Iterator[Strip]:
         """Cut the pairs with another block, or within this one."""
         return strips(self.n_rows, None if other is self else other.n_rows)
 
     def centred(self, other: PairBlock, strip: Strip) -> Array:
-        """The target's centred kernel in a strip; pairs that stand for two count twice."""
-        if other is self and strip in self._kept:
-            return self._kept[strip]
+        """The target's centred kernel in a strip; pairs off the diagonal count twice."""
+        if other is self and strip in self._kernel_cache:
+            return self._kernel_cache[strip]
         found = self.target.centred(other.target, strip.rows, strip.others)
         # Within a block, a strip has both halves of the square on the diagonal.
         found[:, strip.stop - strip.start if other is self else 0 :] *= 2
-        centred = self.table.place(found)
+        centred = self.table.asarray(found)
         if other is self and self.keep:
-            self._kept[strip] = centred
+            self._kernel_cache[strip] = centred
         return centred
 
 
-def seen_from(table: Table, rows: HostArray, columns: HostArray, centre: HostArray) -> Array:
+def centred_columns(table: Table, rows: HostArray, columns: HostArray, centre: HostArray) -> Array:
     """Standardised columns of some rows less a centre: far rows must not cost the near ones their digits."""
-    if table.means.precision == "float64":
+    if table.resources.precision == "float64":
         z = table.take(rows, columns)
-        z -= like(centre, z)
+        z -= asarray_like(centre, z)
         return z
-    # Digits are given up last.
+    # Converted to float32 last.
     mean = table.mean.copy()
     mean[columns] += centre * table.scale[columns]
     return replace(table, mean=mean).take(rows, columns)
@@ -132,7 +131,7 @@ def seen_from(table: Table, rows: HostArray, columns: HostArray, centre: HostArr
 def exponents(z: Array, others: Array, squares: HostArray, cut: Iterator[Strip]) -> Iterator[Array]:
     """Minus half the weighted squared distances of the pairs of each strip."""
     xp = namespace(z)
-    v = like(squares, z, dtype=z.dtype)
+    v = asarray_like(squares, z, dtype=z.dtype)
     rounding = ROUNDING["float32" if z.dtype == xp.float32 else "float64"]
     halves = 0.5 * ((z * z) @ v)
     other_halves = halves if others is z else 0.5 * ((others * others) @ v)
@@ -192,7 +191,7 @@ def value(
     )
 
 
-def slopes(
+def gradient(
     one: PairBlock,
     other: PairBlock,
     squares: HostArray,
@@ -202,7 +201,7 @@ def slopes(
 ) -> tuple[float, HostArray]:
     r"""The same, and :math:`\frac12\sum_{ik} M_{ik}(x_{ij}-x_{kj})^2` for every candidate j.
 
-    M is the product of both kernels; the second is minus the slope in the squared weights.
+    M is the product of both kernels; the second is minus the gradient in the squared weights.
     """
     z, others = _both(one, other, columns, centre)
     alike = np.array_equal(candidates, columns)
@@ -304,7 +303,7 @@ def moments(
     Column j has polynomials of degrees 0 to ``sizes[j] - 1`` on its range.
     """
     z = to_numpy(in_float64(block.take(columns)))
-    target = factor.of(block.target.target) - factor.means
+    target = factor.weighted(block.target.target, factor.means)
     parts = []
     for j, size in enumerate(sizes):
         points = to_interval(z[:, j], found.low[j], found.high[j])

@@ -1,4 +1,4 @@
-"""The target's side of the Hilbert-Schmidt criterion: its kernel, centred, in any piece of all pairs."""
+"""The target's kernel in the Hilbert-Schmidt criterion, centred, for any pairs of rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.hsic.line import chebyshev_series, chebyshev_values, to_interval
 from l1lsmi._numerics.target import Target
 
-#: Rows whose factors, or kernels with some others, are worked out at a time.
+#: Rows whose factors, or kernels with some others, are computed at a time.
 PIECE_ROWS = 4_000
 
 
@@ -25,7 +25,7 @@ class TargetFactor:
     means : numpy.ndarray of shape (t,)
         Column means of A over all rows.
     low, high : float
-        Range of the values; no part in it for classes.
+        Range of the values; not used for classes.
     """
 
     series: HostArray
@@ -37,8 +37,10 @@ class TargetFactor:
     def find(cls, target: Target, sigma: float) -> TargetFactor | None:
         """Factors of a whole target; None where they would have too many columns."""
         if target.values is None:
-            size = int(target.codes.max()) + 1
-            return cls(np.eye(size), np.bincount(target.codes, minlength=size) / target.n_rows)
+            shares = target.class_shares()
+            return cls(np.eye(shares.size), shares)
+        if target.values.ndim > 1:
+            return None
         low, high = float(target.values.min()), float(target.values.max())
         series = chebyshev_series(0.5 * (high - low) / sigma)
         if series is None:
@@ -46,8 +48,8 @@ class TargetFactor:
         found = cls(series, np.zeros(len(series)), low, high)
         total = np.zeros(len(series))
         for piece in _pieces(target.n_rows):
-            total += found.of(target.rows_of(piece)).sum(axis=0)
-        return replace(found, means=total / target.n_rows)
+            total += found.weighted(target.rows_of(piece)).sum(axis=0)
+        return replace(found, means=total / target.weight)
 
     def of(self, target: Target) -> HostArray:
         """Rows of A for some rows of the target."""
@@ -55,6 +57,11 @@ class TargetFactor:
             return np.equal.outer(target.codes, np.arange(self.means.size)).astype(np.float64)
         points = to_interval(target.values, self.low, self.high)
         return chebyshev_values(points, self.means.size).T
+
+    def weighted(self, target: Target, centre: HostArray | float = 0.0) -> HostArray:
+        """Rows of A less a centre, times the weights of the rows."""
+        factors = self.of(target) - centre
+        return factors if target.row_weights is None else factors * target.row_weights[:, None]
 
 
 @dataclass(frozen=True)
@@ -65,20 +72,20 @@ class PairedTarget:
     ----------
     target : Target
     sigma : float
-        Kernel width; no part in it for classes.
+        Kernel width; not used for classes.
     row_means : numpy.ndarray of shape (n,)
         Mean of the kernel of each of these rows with all rows.
     mean : float
         The mean of these over all rows.
-    n_all : int
-        Number of all rows.
+    n_all : float
+        Number of all rows, or the sum of their weights.
     """
 
     target: Target
     sigma: float
     row_means: HostArray
     mean: float
-    n_all: int
+    n_all: float
 
     @classmethod
     def whole(cls, target: Target, sigma: float, factor: TargetFactor | None) -> PairedTarget:
@@ -89,37 +96,50 @@ class PairedTarget:
             if factor is not None:
                 means[piece] = factor.of(some) @ (factor.series @ factor.means)
             else:
-                means[piece] = _sums_of_kernels(some, target, sigma) / target.n_rows
-        return cls(target, sigma, means, float(means.mean()), target.n_rows)
+                means[piece] = _sums_of_kernels(some, target, sigma) / target.weight
+        mean = float(np.average(means, weights=target.row_weights))
+        return cls(target, sigma, means, mean, target.weight)
 
     def slice_of(self, start: int, stop: int) -> PairedTarget:
         """Consecutive rows."""
         return replace(self, target=self.target.slice_of(start, stop), row_means=self.row_means[start:stop])
 
     def centred(self, other: PairedTarget, rows: slice, others: slice) -> HostArray:
-        """The centred kernel over (n - 1)^2, of some of these rows with some of another piece."""
-        kernel = _kernel(self.target.rows_of(rows), other.target.rows_of(others), self.sigma)
+        """The centred kernel over (n - 1)^2, of some of these rows with some of another piece.
+
+        Times the weights of both rows.
+        """
+        one, two = self.target.rows_of(rows), other.target.rows_of(others)
+        kernel = _kernel(one, two, self.sigma)
         kernel += self.mean - self.row_means[rows, None] - other.row_means[others]
         kernel /= (self.n_all - 1) ** 2
+        if one.row_weights is not None and two.row_weights is not None:
+            kernel *= one.row_weights[:, None]
+            kernel *= two.row_weights
         return kernel
 
 
 def _kernel(one: Target, other: Target, sigma: float) -> HostArray:
     if one.values is None or other.values is None:
         return np.equal.outer(one.codes, other.codes).astype(np.float64)
-    gaps = np.subtract.outer(one.values, other.values)
-    gaps /= sigma
-    gaps *= gaps
-    gaps *= -0.5
-    return np.asarray(np.exp(gaps, out=gaps))
+    exponents = np.zeros((one.n_rows, other.n_rows))
+    for at_rows, at_others in zip(one.columns.T, other.columns.T, strict=True):
+        gaps = np.subtract.outer(at_rows, at_others)
+        gaps /= sigma
+        gaps *= gaps
+        gaps *= -0.5
+        exponents += gaps
+    return np.asarray(np.exp(exponents, out=exponents))
 
 
 def _sums_of_kernels(some: Target, target: Target, sigma: float) -> HostArray:
-    """Sum of the kernel of each of some rows over all of them, a small square of pairs at a time."""
+    """Weighted sum of the kernel of each of some rows over all of them, a small square of pairs at a time."""
     total = np.zeros(some.n_rows)
+    weights = np.ones(target.n_rows) if target.row_weights is None else target.row_weights
     for rows in _pieces(some.n_rows, 300):
         for others in _pieces(target.n_rows, 300):
-            total[rows] += _kernel(some.rows_of(rows), target.rows_of(others), sigma).sum(axis=1)
+            kernel = _kernel(some.rows_of(rows), target.rows_of(others), sigma)
+            total[rows] += kernel @ weights[others]
     return total
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from l1lsmi._arrays import Array, like, namespace, positive_definite_solver
+from l1lsmi._arrays import Array, asarray_like, namespace, positive_definite_solver
 
 #: Weight of the logarithmic barrier where the interior-point method ends; b times as much is the
 #: distance of the likelihood from its maximum. Scores of rows left out need less than estimates.
@@ -38,7 +38,7 @@ class RatioBlock(NamedTuple):
     """Some rows of every fold."""
 
     joint: Array  # (F, C, q, b): basis functions at the pairs that were observed
-    present: Array  # (F, C, q): 1 for rows of the group, 0 for others and placeholders
+    row_weights: Array  # (F, C, q): weights (1) of the rows of the group, 0 for others and placeholders
 
 
 class Split(NamedTuple):
@@ -49,7 +49,7 @@ class Split(NamedTuple):
 
 
 class Ratios(NamedTuple):
-    """Fitted ratios: coefficients, and what slopes need of the last Newton step."""
+    """Fitted ratios: coefficients, and what gradients need of the last Newton step."""
 
     alpha: Array  # (P, C, b)
     dual: Array  # (P, C, b): the barrier over alpha
@@ -71,7 +71,7 @@ def _safe(ratios: Array, weights: Array) -> Array:
 def _row_weights(block: RatioBlock, split: Split) -> Array:
     """Weight of every row in the likelihood of every problem, (F, C, q, P)."""
     xp = namespace(split.train)
-    return block.present[..., None] * xp.matrix_transpose(split.train)[:, None, None, :]
+    return block.row_weights[..., None] * xp.matrix_transpose(split.train)[:, None, None, :]
 
 
 def _sum(blocks: Sequence[RatioBlock], term: Callable[[RatioBlock], Array]) -> Array:
@@ -150,7 +150,7 @@ def _step(
     )
     scale = one / means
     gradient = 1 - scale * first
-    diagonal = like(np.eye(beta.shape[-1]), beta) * (dual / beta)[..., None]
+    diagonal = asarray_like(np.eye(beta.shape[-1]), beta) * (dual / beta)[..., None]
     solve = positive_definite_solver(scale[..., :, None] * second * scale[..., None, :] + diagonal)
     # The barrier leaves a trace of basis functions that the likelihood has no use for. In proportion to
     # their means, it is the same trace for all, also of those that have hardly any rows near.
@@ -188,11 +188,11 @@ def mutual_information(blocks: Sequence[RatioBlock], split: Split, alpha: Array)
     return max(float(_sum(blocks, term)), 0.0)
 
 
-class RowSlopes(NamedTuple):
-    """How an objective depends on the rows, to first order.
+class RowGradient(NamedTuple):
+    """Gradient of an objective in the rows.
 
-    ``joint`` are the slopes in the basis functions at the rows of each block, (F, C, q, b); ``means``
-    those in the means over independent pairs of each problem, (P, C, b).
+    ``joint`` is the gradient in the basis functions at the rows of each block, (F, C, q, b); ``means``
+    that in the means over independent pairs of each problem, (P, C, b).
     """
 
     joint: list[Array]
@@ -205,27 +205,27 @@ def _spread(row_values: Array, coefficients: Array) -> Array:
     return xp.matmul(row_values, xp.permute_dims(coefficients, (1, 0, 2)))
 
 
-def row_slopes(blocks: Sequence[RatioBlock], split: Split, ratios: Ratios) -> RowSlopes:
-    """Slopes of the estimate in the rows, by the envelope theorem at the optimal coefficients."""
+def row_gradient(blocks: Sequence[RatioBlock], split: Split, ratios: Ratios) -> RowGradient:
+    """Gradient of the estimate in the rows, by the envelope theorem at the optimal coefficients."""
     alpha = _normalised(ratios.alpha, split.means)
 
     def joint(block: RatioBlock) -> Array:
         weights = _row_weights(block, split)
         return _spread(weights / _safe(_at_rows(block, alpha), weights), alpha)
 
-    return RowSlopes([joint(block) for block in blocks], -alpha)
+    return RowGradient([joint(block) for block in blocks], -alpha)
 
 
 class _Test(NamedTuple):
     """Held-out rows of each problem."""
 
-    weights: Array  # (P, F): 1 over the number of rows for the fold left out, 0 elsewhere
+    weights: Array  # (P, F): 1 over the weight for the fold left out, 0 elsewhere
     smoothing: Array  # (P,): share of independence that is mixed in, 1 over the rows fitted to
 
 
-def _test_of(split: Split, fold_sizes: Sequence[int]) -> _Test:
+def _test_of(split: Split, fold_sizes: Array) -> _Test:
     xp = namespace(split.train)
-    sizes = like(list(fold_sizes), split.train, dtype=xp.float64)
+    sizes = asarray_like(fold_sizes, split.train, dtype=xp.float64)
     out = xp.astype(split.train == 0, xp.float64)
     return _Test(out / sizes, 1.0 / (1.0 + xp.matmul(xp.astype(split.train > 0, xp.float64), sizes)))
 
@@ -233,10 +233,10 @@ def _test_of(split: Split, fold_sizes: Sequence[int]) -> _Test:
 def _smoothed(block: RatioBlock, alpha: Array, test: _Test) -> Array:
     """Ratios mixed with a little independence: no row is impossible because none was like it."""
     mixed = (1 - test.smoothing) * _at_rows(block, alpha) + test.smoothing
-    return _safe(mixed, block.present[..., None])
+    return _safe(mixed, block.row_weights[..., None])
 
 
-def held_out(blocks: Sequence[RatioBlock], split: Split, alpha: Array, fold_sizes: Sequence[int]) -> Array:
+def held_out(blocks: Sequence[RatioBlock], split: Split, alpha: Array, fold_sizes: Array) -> Array:
     """Minus the mean log ratio of the rows that each problem left out, (P,)."""
     xp = namespace(alpha)
     test = _test_of(split, fold_sizes)
@@ -245,30 +245,30 @@ def held_out(blocks: Sequence[RatioBlock], split: Split, alpha: Array, fold_size
 
     def term(block: RatioBlock) -> Array:
         logs = xp.log(_smoothed(block, normalised, test))
-        return xp.sum(block.present[..., None] * weights * logs, axis=(0, 1, 2))
+        return xp.sum(block.row_weights[..., None] * weights * logs, axis=(0, 1, 2))
 
     return -_sum(blocks, term)
 
 
-def held_out_slopes(
-    blocks: Sequence[RatioBlock], split: Split, ratios: Ratios, fold_sizes: Sequence[int]
-) -> tuple[float, RowSlopes]:
-    r"""Score of rows left out, and slopes of minus the score in the rows.
+def held_out_gradient(
+    blocks: Sequence[RatioBlock], split: Split, ratios: Ratios, fold_sizes: Array
+) -> tuple[float, RowGradient]:
+    r"""Score of rows left out, and the gradient of minus the score in the rows.
 
     The coefficients follow from :math:`G(\alpha) = u - \sum_i s_i p_i / r_i - \mu u/\alpha = 0`. With the
-    slope a of minus the score in alpha and the adjoint :math:`\lambda = (\partial G/\partial\alpha)^{-1} a`,
-    a change of the rows adds :math:`-\lambda^T dG` to the change at fixed coefficients:
-    :math:`-\lambda^T du + \sum_i s_i \big(dp_i^T\lambda / r_i - (p_i^T\lambda)(dp_i^T\alpha)/r_i^2\big)`.
+    gradient a of minus the score in alpha and the adjoint :math:`\lambda = (\partial G/\partial\alpha)^{-1}
+    a`, a change of the rows adds :math:`-\lambda^T dG` to the change at fixed coefficients: :math:`-\lambda^T
+    du + \sum_i s_i \big(dp_i^T\lambda / r_i - (p_i^T\lambda)(dp_i^T\alpha)/r_i^2\big)`.
     """
     xp = namespace(ratios.alpha)
     test = _test_of(split, fold_sizes)
     # The score is the mean over the folds.
-    weights = xp.matrix_transpose(test.weights)[:, None, None, :] / len(fold_sizes)
+    weights = xp.matrix_transpose(test.weights)[:, None, None, :] / fold_sizes.shape[0]
     total = xp.sum(ratios.alpha * split.means, axis=(1, 2), keepdims=True)
     alpha = ratios.alpha / total
 
     pulls = [
-        block.present[..., None] * weights * (1 - test.smoothing) / _smoothed(block, alpha, test)
+        block.row_weights[..., None] * weights * (1 - test.smoothing) / _smoothed(block, alpha, test)
         for block in blocks
     ]
     slope = _pulled(blocks[0], pulls[0])
@@ -286,4 +286,4 @@ def held_out_slopes(
 
     slopes = [joint(block, pull) for block, pull in zip(blocks, pulls, strict=True)]
     score = float(xp.mean(held_out(blocks, split, ratios.alpha, fold_sizes)))
-    return score, RowSlopes(slopes, (ratios.dual - 1) * adjoint - along * alpha)
+    return score, RowGradient(slopes, (ratios.dual - 1) * adjoint - along * alpha)

@@ -1,122 +1,170 @@
-"""The one ascent loop, and the two step rules that the algorithms use in it."""
+"""The one ascent loop, for a batch of starts, and the two step rules that the algorithms use in it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from l1lsmi._arrays import HostArray
+from l1lsmi._arrays import Array, HostArray, asarray_like, namespace, to_numpy
 
-#: Where doubling a weight would change the objective by less, slopes are rounding errors.
+#: Where doubling a weight would change the objective by less, the gradient is a rounding error.
 NEGLIGIBLE = 1e-8
 
-Evaluate = Callable[[HostArray, int], tuple[float, HostArray]]
-Step = Callable[[HostArray, HostArray, int], HostArray]
-Project = Callable[[HostArray], HostArray]
+ITERATION_LIMIT = "the iteration limit was reached"
+TIME_LIMIT = "the time limit was reached"
+GRADIENT_VANISHED = "the gradient vanished"
+OBJECTIVE_CONVERGED = "the objective converged"
+
+Evaluate = Callable[[Array, int], Any]
+Step = Callable[[Array, Array, int], Array]
+Project = Callable[[Array], Array]
 
 
 @dataclass(frozen=True)
 class Ascent:
-    """Where an ascent ended.
+    """Where a batch of ascents ended.
 
     Attributes
     ----------
-    weights : numpy.ndarray of shape (m,)
-    values : tuple of float
-        The objective at the start of every step.
-    reason : str
-        Why it ended.
+    weights : array of shape (r, m)
+    values : numpy.ndarray of shape (steps, r)
+        The objective at the start of every step; only the first ``n_steps`` of a member are its own.
+    n_steps : numpy.ndarray of int, shape (r,)
+    reasons : list of str
+        Why each ended.
+    last : object
+        The last evaluation of each member.
     """
 
-    weights: HostArray
-    values: tuple[float, ...]
-    reason: str
-
-    @property
-    def n_steps(self) -> int:
-        return len(self.values)
+    weights: Array
+    values: HostArray
+    n_steps: HostArray
+    reasons: list[str]
+    last: Any
 
 
 def ascend(
-    weights: HostArray,
+    weights: Array,
     evaluate: Evaluate,
     step: Step,
     project: Project,
     *,
-    max_iter: int,
+    max_iter: int | Sequence[int],
     tolerance: float = 0.0,
     window: int = 3,
     min_features: int = 1,
     out_of_time: Callable[[], bool] = lambda: False,
 ) -> Ascent:
-    """Climb: evaluate, step, project, until the objective settles.
+    """Evaluate, step, project, until the objective of every member of the batch converges.
 
     Parameters
     ----------
-    weights : numpy.ndarray of shape (m,)
-        A feasible start.
+    weights : array of shape (r, m)
+        Feasible starts.
     evaluate : callable
-        ``evaluate(weights, t) -> (value, gradient)`` in iteration ``t``, from 1.
+        ``evaluate(weights, t)`` in iteration ``t``, from 1, gives a named tuple of arrays with a leading
+        batch axis, among them ``value`` (r,) and ``gradient`` (r, m).
     step : callable
         ``step(weights, gradient, t) -> change``.
     project : callable
-        Takes any point to the nearest feasible one.
-    max_iter : int
+        Takes any points to the nearest feasible ones.
+    max_iter : int or sequence of int
+        Iterations at most, for all members or for each.
     tolerance : float
-        Ends when the mean change of the objective over the last ``window`` iterations, or the
-        length of the gradient, is no larger; 0 climbs to ``max_iter``.
+        Ends when the mean change of the objective over the last ``window`` iterations, or the norm of the
+        gradient, is no larger; 0 ascends to ``max_iter``.
     window : int
     min_features : int
         Ends when no more than so many weights are positive.
     out_of_time : callable
-        Asked before every iteration but the first.
+        Called before every iteration but the first.
     """
-    values: list[float] = []
-    reason = "the iteration limit was reached"
-    for t in range(1, max_iter + 1):
+    xp = namespace(weights)
+    limits = np.broadcast_to(max_iter, (weights.shape[0],))
+    reasons = np.full(limits.shape, ITERATION_LIMIT, dtype=object)
+    n_steps = np.zeros(limits.shape, dtype=np.intp)
+    moving = limits > 0
+    values: list[Any] = []
+    last: Any = None
+
+    def end(members: HostArray, reason: str) -> None:
+        reasons[moving & members] = reason
+        moving[members] = False
+
+    for t in range(1, int(limits.max()) + 1):
         if t > 1 and out_of_time():
-            reason = "the time limit was reached"
+            end(moving.copy(), TIME_LIMIT)
+        if not moving.any():
             break
-        value, gradient = evaluate(weights, t)
-        values.append(value)
-        weights = project(weights + step(weights, gradient, t))
-        if np.count_nonzero(weights) <= min_features:
-            reason = f"{min_features} feature(s) left"
-            break
-        if tolerance > 0 and np.linalg.norm(gradient) <= tolerance:
-            reason = "the gradient vanished"
-            break
-        settled = np.abs(np.diff(values[-1 - window :])).mean() if len(values) > window else np.inf
-        if tolerance > 0 and settled <= tolerance:
-            reason = "the objective settled"
-            break
-    return Ascent(weights, tuple(values), reason)
+        evaluation = evaluate(weights, t)
+        moved = project(weights + step(weights, evaluation.gradient, t))
+        last = _updated(last, evaluation, moving)
+        weights = _where(moving, moved, weights)
+        values.append(evaluation.value)
+        n_steps += moving
+        n_positive = to_numpy(xp.sum(xp.astype(weights > 0, xp.int64), axis=1))
+        end(n_positive <= min_features, f"{min_features} feature(s) left")
+        if tolerance > 0:
+            norms = to_numpy(xp.linalg.vector_norm(evaluation.gradient, axis=1))
+            end(norms <= tolerance, GRADIENT_VANISHED)
+            end(_mean_change(values, window) <= tolerance, OBJECTIVE_CONVERGED)
+        moving &= limits > t
+    history = np.array([to_numpy(value) for value in values]).reshape(len(values), limits.size)
+    return Ascent(weights, history, n_steps, reasons.tolist(), last)
+
+
+def _where(moving: HostArray, new: Array, old: Array) -> Array:
+    """New values of the members that move."""
+    if moving.all():
+        return new
+    mask = asarray_like(moving.reshape(-1, *(1,) * (new.ndim - 1)), new)
+    return namespace(new).where(mask, new, old)
+
+
+def _updated(old: Any, new: Any, moving: HostArray) -> Any:
+    """The same for a named tuple of arrays, tuples of arrays, or None."""
+    if old is None or moving.all():
+        return new
+    if isinstance(new, tuple):
+        parts = [_updated(a, b, moving) for a, b in zip(old, new, strict=True)]
+        return type(new)(*parts) if type(new) is not tuple else tuple(parts)
+    return _where(moving, new, old)
+
+
+def _mean_change(values: list[Any], window: int) -> HostArray:
+    """Mean absolute change of the objective over the last iterations; infinite before there are enough."""
+    if len(values) <= window:
+        return np.full(values[0].shape[0], np.inf)
+    recent = np.array([to_numpy(value) for value in values[-1 - window :]])
+    return np.asarray(np.abs(np.diff(recent, axis=0)).mean(axis=0))
 
 
 def diminishing_step(step_size: float) -> Step:
     """The paper's rule: the gradient times ``step_size`` over the square root of t."""
 
-    def step(weights: HostArray, gradient: HostArray, t: int) -> HostArray:
+    def step(weights: Array, gradient: Array, t: int) -> Array:
         return step_size / math.sqrt(t) * gradient
 
     return step
 
 
 def relative_step(step_size: float) -> Step:
-    """Move the weight with the steepest slope by a fraction of the largest weight.
+    """Move the weight with the steepest gradient by a fraction of the largest weight.
 
     The fraction falls with the square root of t. Independent of the scale of the weights and of
     the objective, so that one setting serves every problem.
     """
 
-    def step(weights: HostArray, gradient: HostArray, t: int) -> HostArray:
-        steepest = np.abs(gradient).max()
-        if steepest * weights.max() <= NEGLIGIBLE:
-            return np.zeros_like(weights)
-        length: float = step_size / math.sqrt(t) * weights.max() / steepest
-        return length * gradient
+    def step(weights: Array, gradient: Array, t: int) -> Array:
+        xp = namespace(weights)
+        steepest, largest = xp.max(xp.abs(gradient), axis=1), xp.max(weights, axis=1)
+        moves = steepest * largest > NEGLIGIBLE
+        safe = xp.where(moves, steepest, xp.ones_like(steepest))
+        length = step_size / math.sqrt(t) * largest / safe
+        return xp.where(moves, length, xp.zeros_like(length))[:, None] * gradient
 
     return step

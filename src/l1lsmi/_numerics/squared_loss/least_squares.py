@@ -4,23 +4,32 @@ Shapes: F folds, C groups of basis functions, b basis functions per group, q row
 block. For classes, a group holds the centres of one class: the delta kernel makes the Gram
 matrix block diagonal, one block per group. For regression there is one group.
 
-All functions take further axes in front, one fit for each of their places.
+All arrays have a leading batch axis, one fit for each member.
 
 The rows enter through two sums per fold only, the Gram matrices of the feature kernels
-:math:`G_f = \sum_{i \in f} k_i k_i^T` and :math:`s_f = \sum_{i \in f} k_i \circ l_i` (`FoldSums`).
-With the target's own Gram matrix :math:`L_f` they give the paper's
-:math:`\hat H_f = G_f \circ L_f / n_f^2` and :math:`\hat h_f = s_f / n_f`, because the basis is a
-product: the double sum over samples never has to be formed. Training quantities are totals less
-the fold.
+:math:`G_f = \sum_{i \in f} w_i k_i k_i^T` and :math:`s_f = \sum_{i \in f} w_i k_i \circ l_i` (`FoldSums`),
+with row weights :math:`w_i` that are 1 unless there are some; :math:`n_f = \sum_{i \in f} w_i`. With the
+target's own Gram matrix :math:`L_f` they give the paper's :math:`\hat H_f = G_f \circ L_f / n_f^2` and
+:math:`\hat h_f = s_f / n_f`, because the basis is a product: the double sum over samples never has to be
+formed. Training quantities are totals less the fold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
-from l1lsmi._arrays import Array, in_float64, like, matching, namespace, positive_definite_solver
+from l1lsmi._arrays import (
+    Array,
+    HostArray,
+    asarray_like,
+    astype_like,
+    in_float64,
+    namespace,
+    positive_definite_solver,
+    take_members,
+)
 
 
 class FoldSums(NamedTuple):
@@ -30,7 +39,7 @@ class FoldSums(NamedTuple):
     joint: Array  # (..., F, C, b)
 
 
-class RowSlopes(NamedTuple):
+class RowGradient(NamedTuple):
     """How an objective depends on the rows of each fold, to first order.
 
     A change dk of the kernels k of a row with target kernels l changes the objective by the inner
@@ -49,11 +58,12 @@ class TargetSums:
     ----------
     test_factor, train_factor : array
         The target's Gram matrix over n squared, inside each fold and outside it; broadcasts to
-        (F, C, b, b).
+        (r, F, C, b, b).
     factor : array
-        The same over all rows, (1, C, b, b).
-    test_size, train_size : array of shape (F, 1, 1)
+        The same over all rows, (r, 1, C, b, b).
+    test_size, train_size : array of shape (r, F, 1, 1)
     size : float
+        Number of rows, or the sum of their weights.
     """
 
     test_factor: Array
@@ -64,12 +74,12 @@ class TargetSums:
     size: float
 
     @classmethod
-    def of(cls, target_gram: Array, fold_sizes: Sequence[int]) -> TargetSums:
-        """Normalise the target's Gram matrix of every fold, (F, C, 1 or b, 1 or b)."""
+    def of(cls, target_gram: Array, fold_sizes: HostArray) -> TargetSums:
+        """Normalise the target's Gram matrices, (r, F, C, 1 or b, 1 or b), by the fold sizes, (r, F)."""
         xp = namespace(target_gram)
-        test = like(list(fold_sizes), target_gram, dtype=target_gram.dtype)[:, None, None]
-        size = float(sum(fold_sizes))
-        total = xp.sum(target_gram, axis=0, keepdims=True)
+        test = asarray_like(fold_sizes, target_gram, dtype=target_gram.dtype)[:, :, None, None]
+        size = float(fold_sizes[0].sum())
+        total = xp.sum(target_gram, axis=1, keepdims=True)
         return cls(
             test_factor=target_gram / test[..., None] ** 2,
             train_factor=(total - target_gram) / (size - test[..., None]) ** 2,
@@ -79,47 +89,51 @@ class TargetSums:
             size=size,
         )
 
-    @classmethod
-    def together(cls, sums: Sequence[TargetSums]) -> TargetSums:
-        """Those of several problems, stacked in front."""
-        xp = namespace(sums[0].factor)
-
-        def stacked(name: str) -> Array:
-            return xp.stack([getattr(one, name) for one in sums])
-
-        arrays = {name: stacked(name) for name in _ARRAYS}
-        return cls(**arrays, size=sums[0].size)
-
-    def some(self, of: Callable[[Array], Array]) -> TargetSums:
-        """The same with some of what was stacked."""
-        return TargetSums(**{name: of(getattr(self, name)) for name in _ARRAYS}, size=self.size)
+    def take(self, members: Sequence[int]) -> TargetSums:
+        """Those of some members of the batch."""
+        arrays = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "size"}
+        return TargetSums(**{name: take_members(a, members) for name, a in arrays.items()}, size=self.size)
 
 
-_ARRAYS = ("test_factor", "train_factor", "factor", "test_size", "train_size")
-
-
-def fold_sums(kernel: Array, target_kernel: Array) -> FoldSums:
-    """Sum one block of rows: ``kernel`` is (..., F, C, q, b), ``target_kernel`` broadcasts to it.
+def fold_sums(kernel: Array, target_kernel: Array, row_weights: Array | None = None) -> FoldSums:
+    """Sums over one block of rows.
 
     The sums are in float64, to be added to those of other blocks.
+
+    Parameters
+    ----------
+    kernel : array of shape (..., F, C, q, b)
+    target_kernel : array
+        Broadcasts to the shape of ``kernel``.
+    row_weights : array of shape (..., F, q) or None
     """
     xp = namespace(kernel)
-    target_kernel = matching(target_kernel, kernel)
-    gram = xp.matmul(xp.matrix_transpose(kernel), kernel)
+    target_kernel = astype_like(target_kernel, kernel)
+    weighted = weigh_rows(kernel, row_weights)
+    gram = xp.matmul(xp.matrix_transpose(weighted), kernel)
     if target_kernel.shape[-1] == 1:
-        joint = xp.matmul(xp.matrix_transpose(target_kernel), kernel)[..., 0, :]
+        joint = xp.matmul(xp.matrix_transpose(target_kernel), weighted)[..., 0, :]
     else:
-        joint = xp.sum(kernel * target_kernel, axis=-2)
+        joint = xp.sum(weighted * target_kernel, axis=-2)
     return FoldSums(in_float64(gram), in_float64(joint))
 
 
+def weigh_rows(kernel: Array, row_weights: Array | None) -> Array:
+    """Kernels (..., F, C, q, b) times the weights of their rows, (..., F, q)."""
+    if row_weights is None:
+        return kernel
+    return kernel * astype_like(row_weights, kernel)[..., None, :, None]
+
+
 def _regularized(matrices: Array, regularization: Any) -> Array:
-    """Add a multiple of the identity: the same for all, or an array of one for each place in front."""
+    """Add a multiple of the identity: the same for all, or an array with one for each member of the batch."""
     xp = namespace(matrices)
     if getattr(regularization, "ndim", 0):
         shape = (*regularization.shape, *(1 for _ in range(matrices.ndim - regularization.ndim)))
         regularization = xp.reshape(regularization, shape)
-    return matrices + regularization * like(xp.eye(matrices.shape[-1], dtype=matrices.dtype), matrices)
+    return matrices + regularization * asarray_like(
+        xp.eye(matrices.shape[-1], dtype=matrices.dtype), matrices
+    )
 
 
 def fit_all_rows(sums: FoldSums, target: TargetSums, regularization: Any) -> tuple[Array, Array]:
@@ -138,10 +152,10 @@ def fit_all_rows(sums: FoldSums, target: TargetSums, regularization: Any) -> tup
     return alpha, 0.5 * xp.sum(joint * alpha, axis=(-2, -1)) - 0.5
 
 
-def smi_slopes(alpha: Array, target: TargetSums) -> RowSlopes:
-    """Slopes of the SMI estimate in the rows, by the envelope theorem at the optimal alpha."""
+def smi_gradient(alpha: Array, target: TargetSums) -> RowGradient:
+    """Gradient of the SMI estimate in the rows, by the envelope theorem at the optimal alpha."""
     outer = alpha[..., :, None] * alpha[..., None, :]
-    return RowSlopes(alpha[..., None, :, :] / target.size, outer[..., None, :, :, :] * target.factor)
+    return RowGradient(alpha[..., None, :, :] / target.size, outer[..., None, :, :, :] * target.factor)
 
 
 class _Split(NamedTuple):
@@ -205,10 +219,10 @@ def held_out_scores(sums: FoldSums, target: TargetSums, regularizations: Sequenc
     return xp.sum(losses, axis=(-3, -2))
 
 
-def held_out_slopes(
+def held_out_gradient(
     sums: FoldSums, target: TargetSums, regularization: Any
-) -> tuple[Array, RowSlopes, Array]:
-    r"""Slopes of :math:`-\hat J` in the rows and in the logarithm of the regularization.
+) -> tuple[Array, RowGradient, Array]:
+    r"""Gradient of :math:`-\hat J` in the rows and in the logarithm of the regularization.
 
     With :math:`\alpha_f = A_f^{-1} h_{-f}`, :math:`A_f = H_{-f} + \lambda I` and the adjoint
     :math:`\beta_f = A_f^{-1}(h_f - H_f\alpha_f)`,
@@ -216,16 +230,16 @@ def held_out_slopes(
     .. math:: d(-\hat J_f) = \alpha_f^T dh_f - \tfrac12\alpha_f^T dH_f\alpha_f
               + \beta_f^T dh_{-f} - \beta_f^T dH_{-f}\alpha_f - \lambda\beta_f^T\alpha_f\, d\log\lambda.
 
-    A row of fold g is test data once and training data F - 1 times, so its slopes collect its own
+    A row of fold g is test data once and training data F - 1 times, so its gradient collects its own
     test term and the training terms of all other folds.
 
     Returns
     -------
     score : array of shape (...)
         The paper's cross-validation score, lower is better.
-    slopes : RowSlopes
+    gradient : RowGradient
         Of minus the score.
-    regularization_slope : array of shape (...)
+    regularization_gradient : array of shape (...)
         Of minus the score.
     """
     xp = namespace(sums.gram)
@@ -248,20 +262,23 @@ def held_out_slopes(
     quadratic -= train_quadratic
     quadratic += xp.sum(train_quadratic, axis=-4, keepdims=True)
     slope = -regularization * xp.sum(alpha * beta, axis=(-3, -2, -1))
-    return score, RowSlopes(linear, quadratic), slope
+    return score, RowGradient(linear, quadratic), slope
 
 
-def kernel_slopes(kernel: Array, target_kernel: Array, slopes: RowSlopes) -> Array:
-    """Slopes in minus the exponent of each kernel value of a block, (..., F, q, C, b)."""
+def kernel_gradient(
+    kernel: Array, target_kernel: Array, gradient: RowGradient, row_weights: Array | None = None
+) -> Array:
+    """Gradient in minus the exponent of each kernel value of a block, (..., F, q, C, b)."""
     xp = namespace(kernel)
-    change = xp.matmul(kernel, matching(slopes.quadratic, kernel))
-    linear = matching(slopes.linear, kernel)[..., None, :]
-    target_kernel = matching(target_kernel, kernel)
+    change = xp.matmul(kernel, astype_like(gradient.quadratic, kernel))
+    linear = astype_like(gradient.linear, kernel)[..., None, :]
+    target_kernel = astype_like(target_kernel, kernel)
     if target_kernel.shape[-1] == 1:
         change -= xp.matmul(target_kernel, linear)
     else:
         change -= linear * target_kernel
-    # Rows before groups, as the kernels lie in memory: the product comes out in one piece.
+    change = weigh_rows(change, row_weights)
+    # Rows before groups, as the kernels lie in memory: the product comes out contiguous.
     front = tuple(range(kernel.ndim - 3))
     rows_first = (*front, kernel.ndim - 2, kernel.ndim - 3, kernel.ndim - 1)
     return xp.permute_dims(kernel, rows_first) * xp.permute_dims(change, rows_first)

@@ -1,379 +1,355 @@
-r"""How well a set of features predicts rows that were left out: what sets are compared by.
+r"""The leave-one-out loss of a set of features, by which sets are compared.
 
-For any orthonormal functions :math:`\psi_j` of the target that are complete and have mean 0, the
-squared-loss mutual information is :math:`\frac12\sum_j \mathrm{Var}\,E[\psi_j(Y) \mid X]`: half the
-variance of the target's functions that the features explain. Here some functions of the target are
-fitted by regularised least squares on kernels around some of the rows, and the score of a set is the
-share of their variance that the fit leaves unexplained in rows it has not seen. For classes the
-functions are the memberships, so that every row counts alike, whatever the size of its class; for
-numbers they are the leading features of a Gaussian kernel of the target.
-
-Every row is left out once, and no fit is done twice: with the fit :math:`\hat y = S y`, the error for a
-row that was left out is its residual over :math:`1 - S_{ii}`.
-
-With kernels :math:`K` (rows x centres), :math:`K_c` among the centres and :math:`A = K^TK + \lambda K_c`, the
-fit is :math:`S = K A^{-1} K^T`. All regularizations :math:`\lambda` at one width share an eigendecomposition.
+Some functions of the target (`target_functions`) are fitted by regularised least squares on kernels around
+some of the rows, and the loss of a set is the share of their variance that the fit leaves unexplained in rows
+that were left out. Every row is left out once, and no fit is done twice: with the fit :math:`\hat y = S y`,
+the error of a row that is left out is its residual over :math:`1 - S_{ii}` (`loo_algebra`). All
+regularizations :math:`\lambda` at one width share two passes over the rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from l1lsmi._arrays import Array, HostArray, exp_in_place, in_float64, like, namespace, to_numpy, whitened
-from l1lsmi._numerics.model import Judgement, Model
+from l1lsmi._arrays import (
+    Array,
+    HostArray,
+    asarray_like,
+    exp_in_place,
+    in_float64,
+    namespace,
+    to_numpy,
+    whitened,
+)
+from l1lsmi._numerics.grids import LOO_REGULARIZATIONS, LOO_WIDTHS
+from l1lsmi._numerics.model import Model, ScoredModel
+from l1lsmi._numerics.optimization.exchanges import FeatureSet, exchanges
 from l1lsmi._numerics.sampling import spread_centers
-from l1lsmi._numerics.squared_loss.left_out_fits import (
-    REGULARIZATIONS,
+from l1lsmi._numerics.squared_loss.loo_algebra import (
+    AllFits,
     FitSums,
-    SlopeParts,
-    Turned,
+    GradientParts,
     adjoint_sums,
     all_losses,
+    center_whitening,
+    fit_all,
     inverse_of,
     kernel_sums,
     left_out,
-    row_slopes,
-    turned,
-    white_of,
+    row_gradient,
 )
-from l1lsmi._numerics.target import Target, median_positive
-from l1lsmi._rows.folded import FoldedBlock, FoldedRows, Layout, add_up, centers_of
-from l1lsmi._rows.parted import RowsElsewhere, fold_rows
-from l1lsmi._rows.table import Table
+from l1lsmi._numerics.squared_loss.target_functions import TargetFunctions
+from l1lsmi._numerics.target import Target
+from l1lsmi._rows.blocks import Block, Centers, InMemoryRows, Layout
+from l1lsmi._rows.layout import lay_out_rows
+from l1lsmi._rows.table import RowTable
 
-#: Kernel widths, as factors of the median distance in a set of features.
-WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
-#: Width of the target's kernel over the median distance, and how many of its features are used.
-TARGET_WIDTH = 2.0
-N_FUNCTIONS = 8
-#: Values of a numeric target that its functions are fitted to at most.
-MOST_VALUES = 20_000
-#: A model of its own is not expected to make the score of a neighbouring set better by more.
+#: A model of its own is not expected to lower the loss of a neighbouring set by more than this factor.
 MARGIN = 1.05
+#: Arrays of rows by centres that are in memory at a time, for each set.
+ARRAYS_PER_SET = 9
 
 
-@dataclass(frozen=True)
-class TargetFunctions:
-    """Functions of the target with mean 0, their variances adding up to 1.
+class _Kernels(NamedTuple):
+    """Kernels to compute from cached exponents: of which sets of a batch, at which widths."""
 
-    Class memberships, or the leading features of a Gaussian kernel of the values.
+    members: tuple[int, ...]
+    scales: tuple[float, ...]
 
-    Attributes
-    ----------
-    points : numpy.ndarray or None
-        Values that the kernel is measured to; None for classes.
-    width : float
-        Of the kernel.
-    features : numpy.ndarray of shape (points, q)
-        From kernels to features.
-    mean : numpy.ndarray of shape (q,)
-    norm : float
-    """
-
-    points: HostArray | None
-    width: float
-    features: HostArray
-    mean: HostArray
-    norm: float
-
-    @classmethod
-    def of(cls, target: Target, rng: np.random.Generator) -> TargetFunctions:
-        """Fit them to a target; to some of its values where there are many."""
-        if target.values is None:
-            shares = np.bincount(target.codes) / target.n_rows
-            return cls(None, 0.0, np.eye(shares.size), shares, float(np.sqrt(1 - (shares**2).sum())))
-        width = TARGET_WIDTH * target.median_distance(rng)
-        values = target.values
-        if values.size > MOST_VALUES:
-            values = values[spread_centers(values, MOST_VALUES, rng)]
-        points, features = _kernel_features(values, width)
-        found = cls(points, width, features, np.zeros(features.shape[1]), 1.0)
-        raw = found.of_values(values)
-        mean = raw.mean(axis=0)
-        return replace(found, mean=mean, norm=float(np.sqrt(((raw - mean) ** 2).sum() / values.size)))
-
-    def of_values(self, values: Array) -> Array:
-        """At some values of a numeric target, (n, q), on the device where they are."""
-        gaps = values[:, None] - like(self.points, values)[None, :]
-        gaps /= self.width
-        gaps *= gaps
-        gaps *= -0.5
-        features = exp_in_place(gaps) @ like(self.features, values)
-        return (features - like(self.mean, values)) / self.norm
-
-    def of_rows(self, target: Target) -> HostArray:
-        """At some rows, (n, q)."""
-        if target.values is not None:
-            return np.asarray(self.of_values(target.values))
-        return np.asarray((self.features[target.codes] - self.mean) / self.norm)
-
-    def attach(self, target: Target, block: FoldedBlock) -> Array:
-        """At the rows of a block; 0 where there is none."""
-        rows, x = block.rows.ravel(), block.table.x
-        some = target.rows_of(np.maximum(rows, 0))
-        functions = (
-            like(self.of_rows(some), x) if some.values is None else self.of_values(like(some.values, x))
-        )
-        return functions * like((rows >= 0).astype(np.float64), x)[:, None]
+    def of(self, exponents: Array) -> Array:
+        """Kernels in float64, (members, rows, centres)."""
+        if exponents.shape[0] > 1:
+            index = asarray_like(np.array(self.members), exponents)
+            exponents = namespace(exponents).take(exponents, index, axis=0)
+        scale = asarray_like(np.array(self.scales), exponents, dtype=exponents.dtype)[:, None, None]
+        return in_float64(exp_in_place(exponents * scale))
 
 
-def _kernel_features(values: HostArray, width: float) -> tuple[HostArray, HostArray]:
-    """Leading features of a Gaussian kernel of numbers, by way of some of their quantiles."""
-    some = np.unique(np.quantile(values, np.linspace(0, 1, 100), method="nearest"))
-    kernel = np.exp(-0.5 * ((values[:, None] - some) / width) ** 2)
-    among = np.exp(-0.5 * ((some[:, None] - some) / width) ** 2)
-    size, vectors = np.linalg.eigh(among)
-    kept = size > 1e-10 * size[-1]
-    white = vectors[:, kept] / np.sqrt(size[kept])
-    features = kernel @ white
-    features -= features.mean(axis=0)
-    _, leading = np.linalg.eigh(features.T @ features)
-    return some, np.asarray(white @ leading[:, ::-1][:, :N_FUNCTIONS])
-
-
-class LeaveOneOut:
-    """Judges sets of features by what they leave unexplained in rows left out.
+class LeaveOneOutLoss:
+    """Leave-one-out losses of sets of features, for many sets of the same size at a time.
 
     Parameters
     ----------
-    table : Table or RowsElsewhere
+    table : RowTable
     target : Target
     n_basis : int
         Number of kernel centres, spread over the target's values.
     rng : numpy.random.Generator
-    most_rows : int or None
+    max_rows : int or None
         So many rows at most, spread over the target's values, all in float64; None is all, in the
         precision of the table.
     known_rows : numpy.ndarray of int or None
-        Rows that centres and the few rows are taken from; None is all.
+        Rows that centres and the few rows are drawn from; None is all.
     """
 
     def __init__(
         self,
-        table: Table | RowsElsewhere,
+        table: RowTable,
         target: Target,
         n_basis: int,
         rng: np.random.Generator,
-        most_rows: int | None = None,
+        max_rows: int | None = None,
         known_rows: HostArray | None = None,
     ) -> None:
         known = np.arange(table.n_rows) if known_rows is None else known_rows
-        order = (target.codes if target.values is None else target.values)[known]
-        some: Table | RowsElsewhere = table
-        of_some = target
-        if most_rows is not None and table.n_rows > most_rows:
-            rows = np.sort(known[spread_centers(order, most_rows, rng)])
+        order = target.ordered()[known]
+        some, of_some = table, target
+        if max_rows is not None and table.n_rows > max_rows:
+            rows = np.sort(known[spread_centers(order, max_rows, rng)])
             some, of_some = table.rows_of(rows), target.rows_of(rows)
-        elif most_rows is not None and not isinstance(table, Table):
-            some = table.rows_of(np.arange(table.n_rows))
-        self.n_rows = some.n_rows
-        # Slopes, which only few rows are asked for, lose more digits than scores.
-        exact = most_rows is not None
-        centers = centers_of(table, known[spread_centers(order, n_basis, rng)], exact)
-        some = some.exact if exact and isinstance(some, Table) else some
+        self.weight = of_some.weight
+        # Gradients, which only few rows are used for, lose more digits than losses.
+        exact = max_rows is not None
+        centers = Centers.of(table, known[spread_centers(order, n_basis, rng)][None], exact)
         self.functions = TargetFunctions.of(target, rng)
         layout = Layout(1, centers, {"functions": self.functions.attach})
-        one_fold = np.zeros(some.n_rows, dtype=np.intp)
-        # Exchanges are looked for among some rows, which are at hand.
-        fold: Any = fold_rows if most_rows is None else FoldedRows
-        self.rows = fold(some, of_some, one_fold, layout)
-        self._among = centers.block()
+        one_fold = np.zeros((1, some.n_rows), dtype=np.intp)
+        self.rows: Any
+        if exact:
+            in_memory, _ = some.locate(np.arange(some.n_rows))
+            self.rows = InMemoryRows.of(in_memory.exact, of_some, one_fold, layout)
+        else:
+            self.rows = lay_out_rows(some, of_some, one_fold, layout)
+        self._centers = centers.block()
+        array_bytes = 8 * some.n_rows * centers.size
+        self._sets_at_once = some.batch_size(ARRAYS_PER_SET * array_bytes)
+        # A device keeps the rows in the basis of every regularization.
+        self._kernels_at_once = some.batch_size(3 * len(LOO_REGULARIZATIONS) * array_bytes)
 
-    def _forget(self) -> None:
-        """Give memory back: several judges and searches stand side by side."""
-        self.rows.forget()
-        self._among.forget()
+    def _clear_cache(self) -> None:
+        """Free memory: several losses and searches exist at the same time."""
+        self.rows.clear_cache()
+        self._centers.clear_cache()
 
-    # -- scores ----------------------------------------------------------------------------
+    # -- losses ----------------------------------------------------------------------------
 
-    def judge(self, columns: HostArray, near: Model | None = None) -> Judgement:
-        """Score of a set of features, all with weight 1, at its best width and regularization.
+    def score_sets(self, sets: Sequence[FeatureSet], near: Model | None = None) -> list[ScoredModel]:
+        """Losses of sets of the same size, all weights 1, each at its best width and regularization.
 
-        From the median distance the width goes to either side for as long as the score falls; with a
+        From the median distance the width goes to either side for as long as the loss falls; with a
         model to begin with only its width is tried.
         """
-        weights = np.ones(columns.size)
-        if near is not None:
-            (judgement,) = self._judge_widths(weights, columns, [near.sigma])
-            self._forget()
-            return judgement
-        median = float(np.sqrt(2 * median_positive(self.rows.centers.half_distances(weights, columns))))
-        found: dict[int, Judgement] = {}
-        best = len(WIDTHS) // 2
-        while True:
-            missing = [i for i in widths_around(best) if i not in found]
-            judgements = self._judge_widths(weights, columns, [WIDTHS[i] * median for i in missing])
-            found.update(zip(missing, judgements, strict=True))
-            lowest = min(widths_around(best), key=lambda i: found[i].cv_score)
-            if lowest == best:
-                self._forget()
-                return found[best]
-            best = lowest
-
-    def _judge_widths(
-        self, weights: HostArray, columns: HostArray, sigmas: Sequence[float]
-    ) -> list[Judgement]:
-        """Best regularization at each width: two visits of the rows, however many there are."""
-        if not sigmas:
-            return []
-        scales = tuple(sigma**-2 for sigma in sigmas)
-        among = self._among.exponents(weights, columns)
-        whites = [white_of(in_float64(exp_in_place(among * scale))) for scale in scales]
-        sums = self.rows.sum(_sums_at, weights, columns, scales, whites, columns=columns)
-        fits = [turned(white, *sums[2 * i : 2 * i + 2]) for i, white in enumerate(whites)]
-        losses = self.rows.sum(_losses_at, weights, columns, scales, fits, columns=columns)
-        found = []
-        for sigma, loss in zip(sigmas, losses, strict=True):
-            scores = to_numpy(loss) / self.n_rows
-            i = int(np.argmin(scores))
-            found.append(Judgement(float(scores[i]), Model(sigma, REGULARIZATIONS[i])))
+        found: list[ScoredModel] = []
+        for some in _batches(sets, self._sets_at_once):
+            columns = np.array(some)
+            squares = self._asarray(np.ones(columns.shape))
+            if near is None:
+                found += self._score_batch(squares, columns)
+            else:
+                asked = [(member, near.sigma) for member in range(len(some))]
+                found += self._score_widths(squares, columns, asked)
+        self._clear_cache()
         return found
 
-    # -- one model for many sets -----------------------------------------------------------
+    def _score_batch(self, squares: Array, columns: HostArray) -> list[ScoredModel]:
+        medians = self.rows.centers.median_distances(squares, columns)
+        found: list[dict[int, ScoredModel]] = [{} for _ in columns]
+        best = [len(LOO_WIDTHS) // 2] * len(columns)
+        pending = list(range(len(columns)))
+        while pending:
+            asked = [(s, i) for s in pending for i in _widths_around(best[s]) if i not in found[s]]
+            sigmas = [(s, LOO_WIDTHS[i] * medians[s]) for s, i in asked]
+            for (s, i), scored in zip(asked, self._score_widths(squares, columns, sigmas), strict=True):
+                found[s][i] = scored
+            moved = []
+            for s in pending:
+                losses = {i: found[s][i].loss for i in _widths_around(best[s])}
+                lowest = min(losses, key=losses.__getitem__)
+                if lowest != best[s]:
+                    best[s] = lowest
+                    moved.append(s)
+            pending = moved
+        return [of_set[i] for of_set, i in zip(found, best, strict=True)]
 
-    def _score(self, exponents: Sequence[Array], scale: float, regularization: float) -> float:
-        """Score of given exponents, block by block and last among the centres, at one regularization."""
-        kernels = [in_float64(exp_in_place(e * scale)) for e in exponents]
-        functions = [block.attached["functions"] for block in self.rows.blocks]
-        gram, joint = add_up(map(kernel_sums, kernels[:-1], functions))
-        sums = FitSums(gram, joint, kernels[-1])
-        inverse = inverse_of(sums, regularization)
-        coefficients = inverse @ sums.joint
-        loss = 0.0
-        for kernel, of_rows in zip(kernels[:-1], functions, strict=True):
-            errors = left_out(kernel, of_rows, inverse, coefficients).errors
-            loss += float(namespace(kernel).sum(errors * errors))
-        return loss / self.n_rows
+    def _score_widths(
+        self, squares: Array, columns: HostArray, asked: Sequence[tuple[int, float]]
+    ) -> list[ScoredModel]:
+        """Best regularization for each member and width: two passes over the rows, however many there are."""
+        if not asked:
+            return []
+        kernels = [
+            _Kernels(tuple(s for s, _ in some), tuple(sigma**-2 for _, sigma in some))
+            for some in _batches(asked, self._kernels_at_once)
+        ]
+        of_centers = self._centers.exponents(squares, columns)
+        whites = [center_whitening(some.of(of_centers)) for some in kernels]
+        sums = self.rows.sum(_sums_at, squares, columns, kernels, whites, columns=columns)
+        grams, joints = sums[::2], sums[1::2]
+        fits = [
+            fit_all(white, gram, joint, LOO_REGULARIZATIONS)
+            for white, gram, joint in zip(whites, grams, joints, strict=True)
+        ]
+        losses = self.rows.sum(_losses_at, squares, columns, kernels, fits, columns=columns)
+        found = np.concatenate([to_numpy(some) for some in losses]) / self.weight
+        return [
+            ScoredModel(float(loss[i]), Model(sigma, LOO_REGULARIZATIONS[i]))
+            for (_, sigma), loss, i in zip(asked, found, found.argmin(axis=1), strict=True)
+        ]
 
-    def set_slopes(self, columns: HostArray, model: Model, candidates: HostArray) -> HostArray:
-        r"""Slopes of minus the score in the squared weights of ``candidates``.
+    # -- one model for every set -----------------------------------------------------------
 
-        Taken where ``columns`` have weight 1 and all else weight 0. With residuals :math:`r_i`, the rest
-        :math:`e_i = 1 - S_{ii}`, coefficients :math:`B = A^{-1}K^TY`, :math:`P = KA^{-1}`,
-        :math:`U = r / e^2`, :math:`c_i = 2|r_i|^2/e_i^3`, :math:`G = P^TU` and
-        :math:`Q = P^T\mathrm{diag}(c)P`,
+    def _asarray(self, values: HostArray) -> Array:
+        return asarray_like(values, self.rows.centers.table.x)
 
-        .. math:: dJ/dK = -2UB^T - 2rG^T + 2KGB^T + 2\,\mathrm{diag}(c)P - 2KQ, \quad
+    def _fit_sums(self, columns: HostArray, models: Sequence[Model]) -> tuple[Array, FitSums, Array]:
+        """Squared weights, sums over the rows and regularizations of sets under their models."""
+        sigma = np.array([model.sigma for model in models])[:, None]
+        squares = self._asarray((np.ones(columns.shape) / sigma) ** 2)
+        gram, joint = self.rows.sum(_sums_of, squares, columns, columns=columns)
+        regularization = self._asarray(np.array([model.regularization for model in models]))[:, None, None]
+        return squares, FitSums(gram, joint, self._centers.kernels(squares, columns)), regularization
+
+    def losses_under(self, sets: Sequence[FeatureSet], models: Sequence[Model]) -> list[float]:
+        """Losses of sets of the same size under given models."""
+        found: list[float] = []
+        pairs = list(zip(sets, models, strict=True))
+        for some in _batches(pairs, self._sets_at_once):
+            columns = np.array([support for support, _ in some])
+            squares, sums, regularization = self._fit_sums(columns, [model for _, model in some])
+            inverse = inverse_of(sums, regularization)
+            arguments = (squares, columns, inverse, inverse @ sums.joint)
+            losses = self.rows.sum(_squared_errors, *arguments, columns=columns)
+            found += (to_numpy(losses) / self.weight).tolist()
+        self._clear_cache()
+        return found
+
+    def set_gradients(
+        self, sets: Sequence[FeatureSet], models: Sequence[Model], candidates: HostArray
+    ) -> HostArray:
+        r"""Gradients of minus the losses in the squared weights of ``candidates``, (sets, candidates).
+
+        Taken where the features of a set have weight 1 and all else weight 0. With
+        :math:`U_i = w_i r_i / e_i^2`, :math:`c_i = 2 w_i|r_i|^2/e_i^3`, :math:`P = KA^{-1}`,
+        :math:`G = P^TU` and :math:`Q = P^T\mathrm{diag}(c)P`,
+
+        .. math:: dJ/dK = -2UB^T - 2WrG^T + 2WKGB^T + 2\,\mathrm{diag}(c)P - 2WKQ, \quad
                   dJ/dK_c = \lambda(2GB^T - Q).
         """
-        weights = np.full(columns.size, 1 / model.sigma)
-        among = self._among.kernels(weights**2, columns)
-        gram, joint = self.rows.sum(_sums_of, weights, columns, columns=columns)
-        sums = FitSums(gram, joint, among)
+        columns = np.array(sets)
+        squares, sums, regularization = self._fit_sums(columns, models)
         xp = namespace(sums.gram)
-        inverse = inverse_of(sums, model.regularization)
+        inverse = inverse_of(sums, regularization)
         coefficients = inverse @ sums.joint
-        adjoint, spread = self.rows.sum(_adjoint, weights, columns, inverse, coefficients, columns=columns)
+        arguments = (squares, columns, inverse, coefficients)
+        adjoint, spread = self.rows.sum(_adjoint, *arguments, columns=columns)
         outer = 2 * adjoint @ xp.matrix_transpose(coefficients)
-        slopes = SlopeParts(inverse, coefficients, adjoint, outer - 2 * spread)
+        parts = GradientParts(inverse, coefficients, adjoint, outer - 2 * spread)
         needed = np.union1d(columns, candidates)
-        total = self.rows.sum(_slopes_in_squares, weights, columns, slopes, candidates, columns=needed)
-        total = total + self._among.pull_back((outer - spread) * among * model.regularization, candidates)
-        self._forget()
-        return to_numpy(total) / (self.n_rows * model.sigma**2)
+        total = self.rows.sum(_gradient_in_squares, squares, columns, parts, candidates[None], columns=needed)
+        of_centers = (outer - spread) * sums.center_kernel * regularization
+        total = to_numpy(total + self._centers.pull_back(of_centers, candidates[None]))
+        self._clear_cache()
+        sigma = np.array([model.sigma for model in models])[:, None]
+        return np.asarray(total / (self.weight * sigma**2))
 
     def neighbours(
-        self, support: tuple[int, ...], model: Model, candidates: HostArray, width: int
-    ) -> list[tuple[int, ...]]:
-        """Sets one exchange away, in the order of their scores under the model of ``support``.
+        self, sets: Sequence[FeatureSet], models: Sequence[Model], candidates: HostArray, width: int
+    ) -> list[list[FeatureSet]]:
+        """For each set those one exchange away, in the order of their losses under its model.
 
-        The slopes choose the ``width`` features that may leave and those, four times as many, that may
-        enter; all their exchanges are scored, and those come out that a model of their own could make
-        better than ``support``.
+        The gradient chooses the ``width`` features that may leave and those, four times as many, that may
+        enter; all their exchanges are scored, and those are returned that could be better than the set
+        under a model of their own.
         """
-        slopes = self.set_slopes(np.array(support), model, candidates)
-        leave, enter = _who_moves(support, slopes, candidates, width)
-        scale = model.sigma**-2
-        scores: dict[tuple[int, ...], float] = {}
-        blocks = [*self.rows.blocks, self._among]
-        for i in leave:
-            others = np.array([j for j in support if j != i], dtype=np.intp)
-            moved = (block.moved_exponents(others, enter, 1, scale) for block in blocks)
-            for j, exponents in zip(enter, zip(*moved, strict=True), strict=True):
-                score = self._score(exponents, 1.0, model.regularization)
-                scores[tuple(sorted((*others.tolist(), int(j))))] = score
-        columns = np.array(support)
-        present_exponents = [block.exponents(np.ones(columns.size), columns) for block in blocks]
-        hopeless = MARGIN * self._score(present_exponents, scale, model.regularization)
-        self._forget()
-        return sorted((s for s in scores if scores[s] < hopeless), key=lambda s: scores[s])
+        gradients = [
+            gradient
+            for some in _batches(list(zip(sets, models, strict=True)), self._sets_at_once)
+            for gradient in self.set_gradients([s for s, _ in some], [m for _, m in some], candidates)
+        ]
+        # The set itself is scored with its neighbours.
+        asked = [
+            [support, *exchanges(support, gradient, candidates, width)]
+            for support, gradient in zip(sets, gradients, strict=True)
+        ]
+        flat = [support for some in asked for support in some]
+        of_flat = [model for some, model in zip(asked, models, strict=True) for _ in some]
+        losses = iter(self.losses_under(flat, of_flat))
+        found = []
+        for some in asked:
+            own, *of_others = (next(losses) for _ in some)
+            near = [pair for pair in zip(of_others, some[1:], strict=True) if pair[0] < MARGIN * own]
+            found.append([support for _, support in sorted(near, key=lambda pair: pair[0])])
+        return found
 
 
-def widths_around(best: int) -> list[int]:
+def _widths_around(best: int) -> list[int]:
     """A width and those next to it."""
-    return [i for i in (best, best - 1, best + 1) if 0 <= i < len(WIDTHS)]
+    return [i for i in (best, best - 1, best + 1) if 0 <= i < len(LOO_WIDTHS)]
 
 
-def _who_moves(
-    support: tuple[int, ...], slopes: HostArray, candidates: HostArray, width: int
-) -> tuple[HostArray, HostArray]:
-    """The features that may leave a set, and those that may enter it."""
-    present = np.isin(candidates, support)
-    leave = candidates[present][np.argsort(slopes[present], kind="stable")[:width]]
-    enter = candidates[~present][np.argsort(-slopes[~present], kind="stable")[: 4 * width]]
-    return leave, enter
+def _batches(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
 
 
-def exchanges(
-    support: tuple[int, ...], slopes: HostArray, candidates: HostArray, width: int
-) -> list[tuple[int, ...]]:
-    """Sets one exchange away that the slopes speak for."""
-    leave, enter = _who_moves(support, slopes, candidates, width)
-    return [tuple(sorted({*support, int(j)} - {int(i)})) for i in leave for j in enter]
+# -- sums over a block of rows ------------------------------------------------------------------
+# Distances are in the precision of the table. What is made of kernels is in float64, block by block: with
+# little regularization, rounding errors of float32 products would be fitted.
 
 
-# -- what a block of rows contributes ----------------------------------------------------------
-# Distances are in the precision of the table. What is made of kernels is in float64, block by block: a fit
-# with little regularization tells rounding errors of float32 products from nothing else.
+def _parts(block: Block) -> tuple[Array, Array | None]:
+    """Functions of the target and weights of the rows, (1, rows, 1)."""
+    weights = block.row_weights
+    if weights is not None:
+        weights = in_float64(namespace(weights).reshape(weights, (1, -1, 1)))
+    return block.attached["functions"], weights
 
 
-def _kernel(block: FoldedBlock, weights: HostArray, columns: HostArray) -> Array:
-    return in_float64(block.kernels(weights**2, columns))
+def _kernel(block: Block, squares: Array, columns: HostArray) -> Array:
+    return in_float64(block.kernels(squares, columns))
 
 
-def _sums_of(block: FoldedBlock, weights: HostArray, columns: HostArray) -> tuple[Array, Array]:
-    """Sums at one width, which is in the weights."""
-    return kernel_sums(_kernel(block, weights, columns), block.attached["functions"])
+def _sums_of(block: Block, squares: Array, columns: HostArray) -> tuple[Array, Array]:
+    """Sums at the widths that are in the squared weights."""
+    return kernel_sums(_kernel(block, squares, columns), *_parts(block))
 
 
 def _sums_at(
-    block: FoldedBlock, weights: HostArray, columns: HostArray, scales: tuple[float, ...], whites: list[Array]
+    block: Block, squares: Array, columns: HostArray, kernels: list[_Kernels], whites: list[Array]
 ) -> tuple[Array, ...]:
-    """Sums in white coordinates at several widths, one after the other: distances are worked out once."""
-    exponents = block.exponents(weights**2, columns)
+    """Sums in white coordinates, one after the other: distances are computed once."""
+    exponents = block.exponents(squares, columns)
     found: list[Array] = []
-    for scale, white in zip(scales, whites, strict=True):
-        kernel = in_float64(exp_in_place(exponents * scale))
-        found.extend(kernel_sums(whitened(kernel, white), block.attached["functions"]))
+    for some, white in zip(kernels, whites, strict=True):
+        found.extend(kernel_sums(whitened(some.of(exponents), white), *_parts(block)))
     return tuple(found)
 
 
 def _losses_at(
-    block: FoldedBlock, weights: HostArray, columns: HostArray, scales: tuple[float, ...], fits: list[Turned]
+    block: Block, squares: Array, columns: HostArray, kernels: list[_Kernels], fits: list[AllFits]
 ) -> tuple[Array, ...]:
-    """Squared errors of the rows left out, for every width and regularization."""
-    exponents, functions = block.exponents(weights**2, columns), block.attached["functions"]
+    """Sums of squared leave-one-out errors at every regularization."""
+    exponents = block.exponents(squares, columns)
     return tuple(
-        all_losses(in_float64(exp_in_place(exponents * scale)), functions, fit)
-        for scale, fit in zip(scales, fits, strict=True)
+        all_losses(some.of(exponents), *_parts(block), fit) for some, fit in zip(kernels, fits, strict=True)
     )
 
 
+def _squared_errors(
+    block: Block, squares: Array, columns: HostArray, inverse: Array, coefficients: Array
+) -> Array:
+    functions, row_weights = _parts(block)
+    errors = left_out(_kernel(block, squares, columns), functions, inverse, coefficients).errors
+    errors = errors * errors
+    return namespace(errors).sum(errors if row_weights is None else errors * row_weights, axis=(-2, -1))
+
+
 def _adjoint(
-    block: FoldedBlock, weights: HostArray, columns: HostArray, inverse: Array, coefficients: Array
+    block: Block, squares: Array, columns: HostArray, inverse: Array, coefficients: Array
 ) -> tuple[Array, Array]:
     """G and Q."""
-    kernel = _kernel(block, weights, columns)
-    return adjoint_sums(left_out(kernel, block.attached["functions"], inverse, coefficients))
+    functions, row_weights = _parts(block)
+    kernel = _kernel(block, squares, columns)
+    return adjoint_sums(left_out(kernel, functions, inverse, coefficients), row_weights)
 
 
-def _slopes_in_squares(
-    block: FoldedBlock, weights: HostArray, columns: HostArray, parts: SlopeParts, candidates: HostArray
+def _gradient_in_squares(
+    block: Block, squares: Array, columns: HostArray, parts: GradientParts, candidates: HostArray
 ) -> Array:
-    kernel = _kernel(block, weights, columns)
-    rows = left_out(kernel, block.attached["functions"], parts.inverse, parts.coefficients)
-    return block.pull_back(row_slopes(kernel, rows, parts), candidates)
+    functions, row_weights = _parts(block)
+    kernel = _kernel(block, squares, columns)
+    rows = left_out(kernel, functions, parts.inverse, parts.coefficients)
+    return block.pull_back(row_gradient(kernel, rows, row_weights, parts), candidates)

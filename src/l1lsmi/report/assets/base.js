@@ -1,4 +1,4 @@
-// What every picture is made with. Names and values are data: they only ever become text nodes.
+// Functions that all plots use. Names and values are data: they are only ever written to text nodes.
 const report = JSON.parse(document.getElementById("report-data").textContent);
 const featureById = new Map(report.features.map((feature) => [feature.id, feature]));
 const isSelected = (id) => featureById.get(id).selected;
@@ -20,7 +20,7 @@ const html = (tag, attributes = {}, ...children) => {
   return node;
 };
 
-/** Three significant digits; the same words as the tables of the page. */
+/** A number with three significant digits, formatted as in the tables of the page. */
 const sig = (x) => {
   if (x === null || x === undefined || !Number.isFinite(x)) return "n/a";
   if (x === 0) return "0";
@@ -34,7 +34,7 @@ const sig = (x) => {
 
 const percent = (x) => `${sig(x * 100)}\u202f%`;
 
-/** A number on an axis: no digits that the step does not need. */
+/** A tick label, with as many digits as the step between ticks needs. */
 const onAxis = (x, step) => {
   if (Math.abs(x) >= 1e5 || (step < 1e-4 && x !== 0)) return sig(x);
   const digits = Math.max(0, Math.ceil(-Math.log10(step) - 1e-9));
@@ -45,7 +45,7 @@ const letters = typeof Intl.Segmenter === "function"
   ? (text) => Array.from(new Intl.Segmenter().segment(text), (piece) => piece.segment)
   : (text) => Array.from(text);
 
-/** At most so many characters of a name, set apart from text that runs the other way. */
+/** At most `most` characters of a name, isolated from text in the other writing direction. */
 const short = (name, most) => {
   const pieces = letters(name);
   const kept = pieces.length > most ? `${pieces.slice(0, Math.max(1, most - 1)).join("").trimEnd()}\u2026` : name;
@@ -55,24 +55,24 @@ const short = (name, most) => {
 const count = (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
 
-/** Round numbers that cover an interval, about so many. */
+/** About `wanted` round numbers in an interval. */
 const ticks = (low, high, wanted) => {
   const span = high - low || Math.abs(high) || 1;
-  const rough = span / Math.max(1, wanted);
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= rough * 0.999);
+  const least = span / Math.max(1, wanted);
+  const power = 10 ** Math.floor(Math.log10(least));
+  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= least * 0.999);
   const values = [];
   for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i += 1) values.push(i * step);
   return { values, step };
 };
 
-/** A straight line from one interval to another. */
+/** The linear map from one interval to another. */
 const scale = (from, to) => {
   const span = from[1] - from[0] || 1;
   return (x) => to[0] + ((x - from[0]) / span) * (to[1] - to[0]);
 };
 
-/** An empty picture as wide as its figure, which is drawn anew when that changes. */
+/** An empty SVG of the width of its figure; it is redrawn when the width changes. */
 const canvas = (figure, height, label) => {
   const width = Math.max(260, Math.round(figure.clientWidth));
   const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": label });
@@ -83,8 +83,8 @@ const canvas = (figure, height, label) => {
 
 const words = (x, y, text, attributes = {}) => svg("text", { x, y, ...attributes }, text);
 
-/** Horizontal lines with their numbers. */
-const rulesAcross = (picture, values, step, y, left, right) => {
+/** Horizontal grid lines with tick labels. */
+const gridLines = (picture, values, step, y, left, right) => {
   for (const value of values) {
     picture.append(
       svg("line", { class: "axis", x1: left, x2: right, y1: y(value), y2: y(value) }),
@@ -93,7 +93,7 @@ const rulesAcross = (picture, values, step, y, left, right) => {
   }
 };
 
-/** Move labels apart that would overlap; gives their new places. */
+/** New positions of labels, moved apart where they would overlap. */
 const spread = (places, gap, low, high) => {
   const order = places.map((place, i) => [place, i]).sort((a, b) => a[0] - b[0]);
   let previous = low - gap;

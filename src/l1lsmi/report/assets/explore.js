@@ -1,4 +1,4 @@
-// Every picture can be read by pointer, by touch and by keyboard: its marks tell what they stand for.
+// Tooltips: the marks of a plot are reached by pointer, touch and keyboard.
 const tip = html("div", { id: "tip", role: "status", "aria-live": "polite" });
 document.body.append(tip);
 
@@ -8,7 +8,7 @@ const hideTip = () => {
   tip.classList.remove("shown");
 };
 
-/** Show lines of text beside a place of the window, inside the window. */
+/** Show lines of text near a position, inside the window. */
 const showTip = (lines, x, y) => {
   tip.replaceChildren(...lines.map((line) => html("div", { dir: "auto" }, line)));
   const { width, height } = tip.getBoundingClientRect();
@@ -37,8 +37,8 @@ const neighbour = (marks, from, [dx, dy]) => {
 };
 
 /**
- * Let the marks of a picture be reached. A mark is {node, x, y, lines}: an element, its place in the picture
- * and what it says. One of them is in the tab order; arrow keys go on from there.
+ * Make the marks of a plot focusable. A mark is {node, x, y, lines}: an element, its position in the plot and
+ * the text of its tooltip. One mark is in the tab order; arrow keys move to the others.
  */
 const explore = (picture, marks, { start = 0, reach = 48, lit = () => {}, dark = () => {}, press = () => {} } = {}) => {
   if (marks.length === 0) return;
@@ -117,6 +117,6 @@ const explore = (picture, marks, { start = 0, reach = 48, lit = () => {}, dark =
   });
 };
 
-// The keyboard brings marks into view: the tip moves with them. Whoever scrolls otherwise is done with it.
+// Keyboard focus scrolls marks into view, and the tooltip follows them. Any other scrolling hides it.
 const onScroll = () => (document.activeElement.classList.contains("mark") ? followMark() : hideTip());
 window.addEventListener("scroll", onScroll, { passive: true });

@@ -1,4 +1,4 @@
-// The chosen features against the target, one small picture each.
+// The selected features against the target, one plot each.
 
 const valueTicks = (picture, low, high, x, bottom, width) => {
   const { values, step } = ticks(low, high, Math.max(2, Math.floor(width / 46)));
@@ -7,7 +7,7 @@ const valueTicks = (picture, low, high, x, bottom, width) => {
   }
 };
 
-/** Classes as rows of boxes: half of the rows lie inside the box, 90 of 100 within the line. */
+/** One box plot per class: quartiles, median, and whiskers at the 5th and 95th percentiles. */
 const drawBoxes = (figure, plot) => {
   const row = 30;
   const { picture, width, height } = canvas(figure, plot.boxes.length * row + 34, "Values by group");
@@ -28,20 +28,20 @@ const drawBoxes = (figure, plot) => {
       node,
       svg("line", { class: "middle", x1: x(box.middle), x2: x(box.middle), y1: y - 9, y2: y + 9 }),
     );
-    const lines = [box.group, `middle ${sig(box.middle)}`, `half of the rows: ${sig(box.q1)} to ${sig(box.q3)}`, count(box.rows, "row")];
+    const lines = [box.group, `median ${sig(box.middle)}`, `quartiles ${sig(box.q1)} and ${sig(box.q3)}`, count(box.rows, "row")];
     return { node, x: x(box.middle), y, lines };
   });
   explore(picture, marks, { reach: 400 });
 };
 
-/** Rows as dots, with the middle of the target along the feature. */
+/** Rows as dots, with the median of the target in quantile bins of the feature. */
 const drawScatter = (figure, plot, target) => {
   const { picture, width, height } = canvas(figure, 190, "Rows as dots");
   const frame = { left: 44, right: width - 8, top: 8, bottom: height - 26 };
   const x = scale(plot.range, [frame.left + 4, frame.right - 4]);
   const y = scale(target.range, [frame.bottom - 4, frame.top]);
   const across = ticks(target.range[0], target.range[1], 4);
-  rulesAcross(picture, across.values, across.step, y, frame.left, frame.right);
+  gridLines(picture, across.values, across.step, y, frame.left, frame.right);
   valueTicks(picture, plot.range[0], plot.range[1], x, frame.bottom, width);
   const d = plot.values
     .map((value, i) => [clamp(value, ...plot.range), clamp(target.values[i], ...target.range)])
@@ -52,12 +52,12 @@ const drawScatter = (figure, plot, target) => {
   const marks = knots.map((knot) => {
     const node = svg("circle", { class: "knot", cx: knot.px, cy: knot.py, r: 4 });
     picture.append(node);
-    return { node, x: knot.px, y: knot.py, lines: [`${sig(knot.from)} to ${sig(knot.to)}`, `middle of the target ${sig(knot.middle)}`, count(knot.rows, "row")] };
+    return { node, x: knot.px, y: knot.py, lines: [`${sig(knot.from)} to ${sig(knot.to)}`, `median of the target ${sig(knot.middle)}`, count(knot.rows, "row")] };
   });
   explore(picture, marks, { reach: 400 });
 };
 
-/** Values as rows, classes as columns; darker where the class is more frequent among rows with the value. */
+/** Values as rows, classes as columns; the darker, the more frequent is the class for this value. */
 const drawShares = (figure, plot) => {
   const row = 26;
   const { picture, width } = canvas(figure, plot.groups.length * row + 40, "Shares of the classes by value");

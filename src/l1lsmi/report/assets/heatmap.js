@@ -1,10 +1,10 @@
-// A square table of numbers as colours: one hue for more than nothing, another for less.
+// Heat maps of symmetric matrices: one hue for positive numbers, another for negative ones.
 
-/** What the colours stand for. */
-const drawLegend = (picture, left, top, most, signed, told) => {
+/** The colour scale. */
+const drawLegend = (picture, left, top, most, signed, format) => {
   const steps = signed ? [-1, -0.5, 0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1];
-  picture.append(words(left, top + 11, signed ? told(-most) : "0"));
-  const start = left + 8 + (signed ? 7 * told(-most).length : 8);
+  picture.append(words(left, top + 11, signed ? format(-most) : "0"));
+  const start = left + 8 + (signed ? 7 * format(-most).length : 8);
   steps.forEach((step, i) => {
     const kind = step === 0 ? "none" : step > 0 ? "up" : "down";
     picture.append(svg("rect", {
@@ -13,28 +13,28 @@ const drawLegend = (picture, left, top, most, signed, told) => {
     }));
   });
   const end = start + 18 * steps.length + 8;
-  picture.append(words(end, top + 11, told(most)));
-  const own = end + 7 * told(most).length + 14;
-  picture.append(...ownSquare(own, top, 18, 14, 2), words(own + 26, top + 11, "itself"));
+  picture.append(words(end, top + 11, format(most)));
+  const own = end + 7 * format(most).length + 14;
+  picture.append(...diagonalSquare(own, top, 18, 14, 2), words(own + 26, top + 11, "diagonal"));
 };
 
-/** A square where a row meets its own column: nothing to say, which a dash tells from a square that says 0. */
-const ownSquare = (x, y, width, height, rx) => [
+/** A square of the diagonal, with a dash to distinguish it from a 0. */
+const diagonalSquare = (x, y, width, height, rx) => [
   svg("rect", { class: "cell none", x, y, width, height, rx }),
   svg("line", { class: "own", x1: x + width * 0.3, x2: x + width * 0.7, y1: y + height / 2, y2: y + height / 2 }),
 ];
 
 /**
- * labels: names of rows and columns; matrix[i][j]: a number or null; says(i, j): lines that tell what a cell is;
- * told(x): a number of the matrix as words.
- * Columns carry the numbers of the rows, so that names never stand on end.
+ * labels: names of rows and columns; matrix[i][j]: a number or null; describe(i, j): tooltip of a cell;
+ * format(x): text of a number of the matrix.
+ * Columns are labelled with the numbers of the rows, so that no name has to be rotated.
  */
-const drawMatrix = (figure, { labels, strong, matrix, says, title, told = sig }) => {
+const drawMatrix = (figure, { labels, strong, matrix, describe, title, format = sig }) => {
   const roomy = figure.clientWidth >= 560;
   const n = labels.length;
   const width = Math.max(260, Math.round(figure.clientWidth));
   const beside = roomy ? 190 : 118;
-  // Names where lines of text have room; numbers alone on narrow screens, where touching a square names it.
+  // Narrow screens show numbers instead of names; touching a square shows the names.
   const named = (width - beside - 4) / n >= 12;
   const left = named ? beside : 26;
   const side = clamp((width - left - 4) / n, 4, 40);
@@ -52,9 +52,9 @@ const drawMatrix = (figure, { labels, strong, matrix, says, title, told = sig })
     if (numbered) picture.append(words(left + side * (i + 0.5), top - 7, String(i + 1), { "text-anchor": "middle" }));
     row.forEach((value, j) => {
       if (i === j) {
-        const parts = ownSquare(left + side * j, top + side * i, side, side, Math.min(3, side / 6));
+        const parts = diagonalSquare(left + side * j, top + side * i, side, side, Math.min(3, side / 6));
         picture.append(...parts);
-        marks.push({ node: parts[0], x: left + side * (j + 0.5), y: top + side * (i + 0.5), lines: [labels[i], "itself"] });
+        marks.push({ node: parts[0], x: left + side * (j + 0.5), y: top + side * (i + 0.5), lines: [labels[i], "diagonal"] });
         return;
       }
       const kind = value === null ? "none" : value >= 0 ? "up" : "down";
@@ -63,10 +63,10 @@ const drawMatrix = (figure, { labels, strong, matrix, says, title, told = sig })
         "fill-opacity": kind === "none" ? 1 : (0.04 + 0.96 * Math.min(1, Math.abs(value) / most)).toFixed(3),
       });
       picture.append(node);
-      marks.push({ node, x: left + side * (j + 0.5), y: top + side * (i + 0.5), lines: says(i, j) });
+      marks.push({ node, x: left + side * (j + 0.5), y: top + side * (i + 0.5), lines: describe(i, j) });
     });
   });
-  drawLegend(picture, left, top + side * n + 14, most, matrix.flat().some((value) => value < 0), told);
+  drawLegend(picture, left, top + side * n + 14, most, matrix.flat().some((value) => value < 0), format);
   explore(picture, marks, { reach: side });
 };
 
@@ -76,8 +76,8 @@ const drawRedundancy = (figure) => {
     labels: ids.map(nameOf),
     strong: (i) => isSelected(ids[i]),
     matrix,
-    title: "How much pairs of features say about each other",
-    says: (i, j) => [`${nameOf(ids[i])} and ${nameOf(ids[j])}`, `shared: ${sig(matrix[i][j])}`],
+    title: "SMI between pairs of features",
+    describe: (i, j) => [`${nameOf(ids[i])} and ${nameOf(ids[j])}`, `SMI ${sig(matrix[i][j])}`],
   });
 };
 
@@ -87,10 +87,10 @@ const drawInteractions = (figure) => {
     labels: ids.map(nameOf),
     strong: () => true,
     matrix,
-    title: "What pairs of features say together beyond what they say alone",
-    says: (i, j) => [
+    title: "Interactions between pairs of features",
+    describe: (i, j) => [
       `${nameOf(ids[i])} and ${nameOf(ids[j])}`,
-      `together ${sig(Math.abs(matrix[i][j]))} ${matrix[i][j] >= 0 ? "more" : "less"} than the sum of each alone`,
+      `score of the pair: ${sig(Math.abs(matrix[i][j]))} ${matrix[i][j] >= 0 ? "above" : "below"} the sum of the scores alone`,
     ],
   });
 };
@@ -101,8 +101,8 @@ const drawAgreement = (figure) => {
     labels: names,
     strong: () => true,
     matrix: shared,
-    told: String,
-    title: "How far the sets of two methods agree",
-    says: (i, j) => [`${names[i]} and ${names[j]}`, `${shared[i][j]} of ${sizes[i] === sizes[j] ? sizes[i] : `${sizes[i]} and ${sizes[j]}`} features are the same`],
+    format: String,
+    title: "Features that two methods have in common",
+    describe: (i, j) => [`${names[i]} and ${names[j]}`, `${shared[i][j]} of ${sizes[i] === sizes[j] ? sizes[i] : `${sizes[i]} and ${sizes[j]}`} features in common`],
   });
 };

@@ -1,30 +1,30 @@
-// The path of the search: weights against the shrinking radius, or the steps at which features were in.
+// The search path: weights along decreasing radii, or the set of features at each step.
 
-/** What a station is, in words. */
-const stationLines = (path, s) => {
-  const station = path.stations[s];
-  const where = station.radius === null ? `Step ${s + 1}` : `Radius ${sig(station.radius)}`;
-  return `${where}: ${count(station.size, "feature")} in the set${station.score === null ? "" : `, score ${sig(station.score)}`}`;
+/** Description of a step for a tooltip. */
+const describeStep = (path, s) => {
+  const step = path.stations[s];
+  const where = step.radius === null ? `Step ${s + 1}` : `Radius ${sig(step.radius)}`;
+  return `${where}: ${count(step.size, "feature")} in the set${step.score === null ? "" : `, score ${sig(step.score)}`}`;
 };
 
-const stationTicks = (path, x, width) => {
+const stepTicks = (path, x, width) => {
   const wanted = Math.max(2, Math.floor(width / 64));
   const every = Math.max(1, Math.ceil(path.stations.length / wanted));
   const last = path.stations.length - 1;
   return path.stations
-    .map((station, s) => ({ s, label: station.size.toLocaleString("en"), x: x(s) }))
+    .map((step, s) => ({ s, label: step.size.toLocaleString("en"), x: x(s) }))
     .filter(({ s }) => s === last || (s % every === 0 && last - s >= every * 0.7));
 };
 
 const drawBottom = (picture, path, x, frame) => {
-  for (const tick of stationTicks(path, x, frame.right - frame.left)) {
+  for (const tick of stepTicks(path, x, frame.right - frame.left)) {
     picture.append(words(tick.x, frame.bottom + 18, tick.label, { "text-anchor": "middle" }));
   }
-  const title = path.kind === "weights" ? "features left while the radius shrinks \u2192" : "features in the set, step by step \u2192";
+  const title = path.kind === "weights" ? "number of features (the radius decreases \u2192)" : "number of features at each step \u2192";
   picture.append(words((frame.left + frame.right) / 2, frame.bottom + 38, title, { "text-anchor": "middle" }));
 };
 
-/** Lines of weights, one per feature; the selected ones have their names at the end. */
+/** Lines of weights, one per feature; selected features are named. */
 const drawWeights = (figure, path) => {
   const roomy = figure.clientWidth >= 560;
   const { picture, width, height } = canvas(figure, roomy ? 400 : 340, "Weights of features along the path");
@@ -51,10 +51,10 @@ const drawWeights = (figure, path) => {
     const line = svg("path", { class: isSelected(track.id) ? "track selected" : "track", d });
     picture.append(line);
     for (const [s, share] of points) {
-      const text = share === 0 ? "has left the set" : `${percent(share)} of all weight`;
+      const text = share === 0 ? "removed" : `${percent(share)} of the total weight`;
       const node = svg("circle", { class: "stop", cx: x(s), cy: y(share), r: 5 });
-      // A feature that is out lies on the axis with all others that are: nothing to point at there.
-      if (share > 0) marks.push({ node, line, x: x(s), y: y(share), lines: [nameOf(track.id), text, stationLines(path, s)] });
+      // Features that were removed all lie on the axis and get no mark.
+      if (share > 0) marks.push({ node, line, x: x(s), y: y(share), lines: [nameOf(track.id), text, describeStep(path, s)] });
     }
     return line;
   });
@@ -77,7 +77,7 @@ const drawWeights = (figure, path) => {
   });
 };
 
-/** One row per feature, one column per step; filled where the feature is in. */
+/** One row per feature, one column per step; filled where the feature is in the set. */
 const drawPresence = (figure, path) => {
   const roomy = figure.clientWidth >= 560;
   const row = 20;
@@ -102,7 +102,7 @@ const drawPresence = (figure, path) => {
         x: frame.left + cell * s + 0.75, y: top + 3, width: Math.max(1, cell - 1.5), height: row - 6, rx: 2,
       });
       picture.append(node);
-      marks.push({ node, x: x(s), y: top + row / 2, lines: [nameOf(track.id), stationLines(path, s)] });
+      marks.push({ node, x: x(s), y: top + row / 2, lines: [nameOf(track.id), describeStep(path, s)] });
     });
   });
   drawBottom(picture, path, x, frame);

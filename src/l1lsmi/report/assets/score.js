@@ -1,6 +1,6 @@
-// How the score grows with the number of features, and the set of each size.
+// Score against the number of features, and the set of each size.
 
-/** The curve with the knee and the size that was asked for; gives the function that lights a size. */
+/** The curve with the knee and the selected size; pressing a point calls `choose`. */
 const drawCurve = (figure, sizes, choose) => {
   const roomy = figure.clientWidth >= 560;
   const { picture, width, height } = canvas(figure, roomy ? 320 : 270, "Score against the number of features");
@@ -12,7 +12,7 @@ const drawCurve = (figure, sizes, choose) => {
   const x = scale([sizes.sets[0].size, sizes.sets[sizes.sets.length - 1].size], [frame.left + 8, frame.right]);
   const y = scale([low, high], [frame.bottom, frame.top]);
   const across = ticks(low, high, 4);
-  rulesAcross(picture, across.values, across.step, y, frame.left, frame.right);
+  gridLines(picture, across.values, across.step, y, frame.left, frame.right);
   const below = ticks(sizes.sets[0].size, sizes.sets[sizes.sets.length - 1].size, Math.max(2, Math.floor(width / 70)));
   for (const value of below.values.filter(Number.isInteger)) {
     picture.append(words(x(value), frame.bottom + 18, value.toLocaleString("en"), { "text-anchor": "middle" }));
@@ -35,27 +35,27 @@ const drawCurve = (figure, sizes, choose) => {
     });
     picture.append(node);
     const lines = [count(set.size, "feature"), `score ${sig(set.score)}`];
-    if (set.size === sizes.asked) lines.push("the number that was asked for");
-    if (set.size === sizes.knee) lines.push("the knee: further features add little");
+    if (set.size === sizes.asked) lines.push("the selected set");
+    if (set.size === sizes.knee) lines.push("the knee: more features add little");
     return { node, x: x(set.size), y: y(set.score), size: set.size, index: sizes.sets.indexOf(set), lines };
   });
   explore(picture, marks, {
     start: marks.findIndex((mark) => mark.size === sizes.asked),
     press: (i) => choose(marks[i].index),
     lit: (i) => {
-      // With the keyboard the set follows the point.
+      // Moving by keyboard also shows the set.
       if (document.activeElement === marks[i].node) choose(marks[i].index);
     },
   });
 };
 
-/** The set of one size as a list of names, beside the set that was chosen. */
+/** The set of one size as a list of names, compared with the selected set. */
 const showSet = (place, sizes, set) => {
-  const whole = sizes.sets.find((other) => other.size === sizes.asked);
-  const share = whole && whole.score > 0 && set.score !== null ? ` (${Math.round((set.score / whole.score) * 100)} % of that of the chosen set)` : "";
+  const selected = sizes.sets.find((other) => other.size === sizes.asked);
+  const share = selected && selected.score > 0 && set.score !== null ? ` (${Math.round((set.score / selected.score) * 100)} % of the score of the selected set)` : "";
   const score = set.score === null ? "" : `Score ${sig(set.score)}${set.size === sizes.asked ? "" : share}.`;
   const extra = set.ids.filter((id) => !isSelected(id)).length;
-  const note = extra ? ` Dashed: ${count(extra, "feature")} outside the chosen set.` : "";
+  const note = extra ? ` Dashed: ${count(extra, "feature")} outside the selected set.` : "";
   const items = set.ids.map((id) =>
     html("li", isSelected(id) ? {} : { class: "extra" }, html("bdi", { class: "cut", title: nameOf(id) }, nameOf(id))),
   );
@@ -68,7 +68,7 @@ const drawSizes = (figure) => {
   const slider = document.getElementById("size");
   const output = document.getElementById("size-output");
   const place = document.getElementById("size-set");
-  // The slider counts sets, not features: sizes may have gaps.
+  // The value of the slider is the index of a set, because sizes may have gaps.
   const choose = (index) => {
     const set = sizes.sets[index];
     slider.value = index;

@@ -1,4 +1,4 @@
-// Draw every picture, and draw it anew when its room changes.
+// Draw all plots, and redraw them when their width changes.
 const DRAWERS = {
   path: drawPath,
   sizes: drawSizes,
@@ -24,7 +24,7 @@ for (const place of document.querySelectorAll("[data-picture]")) {
   redraw.observe(place);
 }
 
-// -- light and dark
+// -- light and dark theme
 const toggle = document.getElementById("theme");
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const isDark = () => (document.documentElement.dataset.theme ?? (dark.matches ? "dark" : "light")) === "dark";
@@ -40,7 +40,7 @@ toggle.addEventListener("click", () => {
 dark.addEventListener("change", nameToggle);
 nameToggle();
 
-// -- copying what is needed to do it again
+// -- buttons that copy the command and the code
 for (const button of document.querySelectorAll("button[data-copies]")) {
   const source = document.getElementById(button.dataset.copies);
   button.hidden = false;
@@ -49,14 +49,14 @@ for (const button of document.querySelectorAll("button[data-copies]")) {
       await navigator.clipboard.writeText(source.textContent);
       button.textContent = "Copied";
     } catch {
-      // Without leave to write the clipboard the text is marked, ready for the keyboard.
+      // Without access to the clipboard, the text is selected for copying by keyboard.
       window.getSelection().selectAllChildren(source);
-      button.textContent = "Marked: press Ctrl-C";
+      button.textContent = "Selected: press Ctrl-C";
     }
   });
 }
 
-// -- on paper nothing is folded away
+// -- open all details for printing
 let folded = [];
 window.addEventListener("beforeprint", () => {
   hideTip();

@@ -1,0 +1,89 @@
+"""Scores that uninformative features reach by chance."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.correlation import correlation_with_target
+from l1lsmi._numerics.ranking import best_first
+from l1lsmi._numerics.target import Target
+from l1lsmi._rows.table import Table
+from l1lsmi.explain._subset_scorer import SubsetScorer
+from l1lsmi.measures import HSIC
+
+#: Features that HSIC scores; more are reduced to those with the highest correlation, linear or of the square.
+MAX_BY_HSIC = 40
+#: Columns that are standardised at a time.
+BLOCK = 1000
+#: Permutations of the rows, and features taken from each.
+N_PERMUTATIONS = 5
+N_TAKEN = 2
+#: Selected features that are duplicated to measure the apparent gain of a copy.
+N_DUPLICATED = 10
+
+
+def by_dependence(scorer: SubsetScorer, columns: HostArray, target: Target | None = None) -> HostArray:
+    """The columns that depend most on the target, strongest first: by correlation, then by HSIC."""
+    target = scorer.target if target is None else target
+    if columns.size > MAX_BY_HSIC:
+        blocks = [columns[start : start + BLOCK] for start in range(0, columns.size, BLOCK)]
+        strength = np.concatenate([_correlation(scorer, block, target) for block in blocks])
+        columns = columns[best_first(strength)[:MAX_BY_HSIC]]
+    return columns[best_first(np.asarray(scorer.bind(target, HSIC()).score_each(columns)))]
+
+
+def noise_levels(scorer: SubsetScorer, core: HostArray) -> tuple[float, float]:
+    """Highest score alone, and highest gain of a set, of features without information.
+
+    The rows of the features are permuted against the target, and the strongest features of each
+    permutation are scored, because the best of many uninformative features scores above 0. Gains are also
+    measured for copies of features of the set: they add no information, but change the kernels.
+
+    Parameters
+    ----------
+    scorer : SubsetScorer
+    core : numpy.ndarray of int
+        The set.
+
+    Returns
+    -------
+    alone, gain : float
+        At least 0.
+    """
+    x = np.asarray(scorer.table.x)
+    permuted = _permuted_columns(scorer, x)
+    copies = core[best_first(scorer.score_each(core))[:N_DUPLICATED]]
+    problem = scorer.bind(scorer.target, table=Table.of(np.hstack([x[:, core], permuted, x[:, copies]])))
+    inside, added = np.arange(core.size), core.size + np.arange(permuted.shape[1] + copies.size)
+    score = scorer.score(core)
+    gains = [float(problem.score_set(np.append(inside, j))) - score for j in added]
+    alone = [float(problem.score_set(np.array([j]))) for j in added[: permuted.shape[1]]]
+    return max(0.0, *alone), max(0.0, *gains)
+
+
+def _permuted_columns(scorer: SubsetScorer, x: HostArray) -> HostArray:
+    """The strongest columns of each permutation, permuted so that they fit the original target."""
+    rng = np.random.default_rng(scorer.seed)
+    columns = []
+    for _ in range(N_PERMUTATIONS):
+        rows = rng.permutation(scorer.n_rows)
+        strongest = by_dependence(scorer, scorer.table.varying, _permuted(scorer.target, rows))
+        for column in strongest[:N_TAKEN]:
+            values = np.empty(scorer.n_rows)
+            values[rows] = x[:, column]
+            columns.append(values)
+    return np.column_stack(columns)
+
+
+def _permuted(target: Target, rows: HostArray) -> Target:
+    values = None if target.values is None else target.values[rows]
+    return Target(target.codes[rows], values, target.classes, target.mean, target.scale)
+
+
+def _correlation(scorer: SubsetScorer, columns: HostArray, target: Target) -> HostArray:
+    """Absolute correlation of the target with each column or its square, whichever is higher."""
+    rows = np.arange(scorer.n_rows)
+    z = np.asarray(scorer.table.take(rows, columns))
+    squares = Table.of(z * z).take(rows, np.arange(columns.size))
+    return np.maximum(correlation_with_target(z, target), correlation_with_target(squares, target))

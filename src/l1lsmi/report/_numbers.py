@@ -1,0 +1,70 @@
+"""Numbers of a report: rounded for JSON, and formatted with three significant digits."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+#: Significant digits of numbers in the JSON data: more than a plot can show.
+DIGITS = 6
+NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
+MINUS = "\N{MINUS SIGN}"
+
+
+def number(value: Any, digits: int = DIGITS) -> float | None:
+    """A number rounded for JSON; None for missing and non-finite values.
+
+    Examples
+    --------
+    >>> from l1lsmi.report._numbers import number
+    >>> number(1 / 3), number(float("nan")), number(None)
+    (0.333333, None, None)
+    """
+    if value is None:
+        return None
+    value = float(value)
+    return float(f"{value:.{digits}g}") if math.isfinite(value) else None
+
+
+def numbers(values: Any, digits: int = DIGITS) -> list[Any]:
+    """An array of any shape as nested lists of rounded numbers."""
+    if np.ndim(values) > 1:
+        return [numbers(row, digits) for row in values]
+    return [number(value, digits) for value in np.asarray(values).tolist()]
+
+
+def sig(value: float | None) -> str:
+    r"""A number formatted with three significant digits, as by `sig` of `base.js`.
+
+    Examples
+    --------
+    >>> from l1lsmi.report._numbers import sig
+    >>> sig(0.5), sig(12.34), sig(999.9), sig(12345), sig(2.5e7), sig(None)
+    ('0.500', '12.3', '1,000', '12,300', '2.50e7', 'n/a')
+    >>> sig(-2.5) == "\N{MINUS SIGN}2.50"
+    True
+    """
+    if value is None or not math.isfinite(value):
+        return "n/a"
+    if value == 0:
+        return "0"
+    rounded = float(f"{value:.3g}")
+    size, sign = abs(rounded), MINUS if rounded < 0 else ""
+    if size >= 1e6 or size < 1e-4:
+        mantissa, exponent = f"{size:.2e}".split("e")
+        return f"{sign}{mantissa}e{int(exponent)}".replace("-", MINUS)
+    return sign + (f"{size:,.0f}" if size >= 1000 else f"{size:#.3g}".removesuffix("."))
+
+
+def percent(value: float | None) -> str:
+    """A share formatted in percent.
+
+    Examples
+    --------
+    >>> from l1lsmi.report._numbers import percent
+    >>> percent(0.0413), percent(0)
+    ('4.13\u202f%', '0\u202f%')
+    """
+    return "n/a" if value is None else f"{sig(100 * value)}{NARROW_SPACE}%"

@@ -1,0 +1,97 @@
+"""What is needed to reproduce a selection: command, Python code and versions."""
+
+from __future__ import annotations
+
+import platform
+import re
+from collections.abc import Iterable, Mapping
+from importlib.metadata import version
+from typing import Any
+
+import l1lsmi
+from l1lsmi.report._names import printable
+
+#: Modules whose classes are imported from another module.
+IMPORT_FROM = {"l1lsmi.selectors": "l1lsmi"}
+
+
+def reproduce_section(
+    selector: Any, origin: Mapping[str, Any], target: str, from_file: bool
+) -> dict[str, Any]:
+    """Command, Python code and versions.
+
+    Parameters
+    ----------
+    selector : fitted selector
+    origin : mapping
+        The parameter ``asked`` of `collect`.
+    target : str
+    from_file : bool
+        Whether the data were read and prepared by `l1lsmi.files`.
+
+    Returns
+    -------
+    part : dict
+    """
+    facts = [
+        ("seed", _seed(selector)),
+        ("file", origin.get("source")),
+        ("format", origin.get("format")),
+        ("SHA-256 of the file", origin.get("sha256")),
+        ("seconds for the search", None if origin.get("seconds") is None else f"{origin['seconds']:.3g}"),
+        ("l1lsmi", l1lsmi.__version__),
+        ("Python", platform.python_version()),
+        *((name, version(name)) for name in ("numpy", "scipy", "scikit-learn")),
+    ]
+    command = origin.get("command")
+    return {
+        "command": None if command is None else printable(command, 2000),
+        "snippet": _snippet(selector, origin, target, from_file),
+        "facts": [{"name": name, "value": printable(value)} for name, value in facts if value is not None],
+    }
+
+
+def _seed(selector: Any) -> str | None:
+    parameters = selector.get_params(deep=False)
+    if "random_state" not in parameters:
+        return None
+    seed = parameters["random_state"]
+    return (
+        str(seed)
+        if isinstance(seed, int)
+        else f"{seed!r}: pass random_state=0 or another integer for a reproducible result"
+    )
+
+
+def _snippet(selector: Any, origin: Mapping[str, Any], target: str, from_file: bool) -> str:
+    lines = _imports(_parts(selector))
+    if from_file and origin.get("source") is not None:
+        options = "".join(f", {name}={value!r}" for name, value in dict(origin.get("prepare", {})).items())
+        lines = [
+            "from l1lsmi.files import prepare, read_table",
+            *lines,
+            "",
+            f"data = prepare(read_table({origin['source']!r}), {target!r}{options})",
+            "X, y = data.X, data.y",
+        ]
+    else:
+        lines += ["", "# X: the features, y: the target"]
+    return "\n".join(
+        [*lines, f"selector = {selector!r}", "selector.fit(X, y)", "selector.get_support(indices=True)"]
+    )
+
+
+def _parts(selector: Any) -> list[Any]:
+    """The selector, and its parameters that are objects of this package."""
+    inside = selector.get_params(deep=True).values()
+    return [selector, *(part for part in inside if type(part).__module__.startswith("l1lsmi."))]
+
+
+def _imports(parts: Iterable[Any]) -> list[str]:
+    names: dict[str, set[str]] = {}
+    for part in parts:
+        module = type(part).__module__
+        public = re.sub(r"^(l1lsmi\.\w+)\..*", r"\1", module)
+        public = IMPORT_FROM.get(public, public)
+        names.setdefault(public, set()).add(type(part).__name__)
+    return [f"from {module} import {', '.join(sorted(names[module]))}" for module in sorted(names)]

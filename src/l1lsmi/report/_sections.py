@@ -1,0 +1,175 @@
+"""Sections of a report as JSON data, from the explanations of a selection."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from l1lsmi._arrays import HostArray
+from l1lsmi.explain import Contributions, Interactions, Redundancy, Rejected, ScoreBySize
+from l1lsmi.report._feature_index import FeatureIndex
+from l1lsmi.report._names import printable
+from l1lsmi.report._numbers import number, numbers
+
+#: Smallest relative increase of a score that is reported as better.
+MIN_INCREASE = 0.05
+#: Largest numbers of table rows.
+MAX_SELECTED = 100
+MAX_IN_SET = 60
+MAX_PAIRS = 40
+MAX_COLUMNS = 300
+#: Largest ranking that is part of the page, in features and in characters.
+MAX_RANKED = 2000
+MAX_CHARACTERS = 100_000
+
+
+def selected_section(selector: Any, contributions: Contributions, index: FeatureIndex) -> dict[str, Any]:
+    """The selected features with their weights and contributions."""
+    contribution = {
+        int(j): (number(alone), number(lost))
+        for j, alone, lost in zip(contributions.columns, contributions.alone, contributions.lost, strict=True)
+    }
+    weights = index.weights
+    rows = [
+        {
+            "id": index.add(j),
+            "weight": None if weights is None else number(weights[j]),
+            "alone": contribution[j][0],
+            "lost": contribution[j][1],
+        }
+        for j in index.selected[:MAX_SELECTED]
+    ]
+    n_useful = getattr(selector, "n_useful_features_", None)
+    has_weights = weights is not None
+    return {
+        "n_selected": len(index.selected),
+        "score": number(contributions.score),
+        "n_useful": None if n_useful is None else int(n_useful),
+        "stop_reason": getattr(selector, "stop_reason_", None),
+        "estimate": number(getattr(selector, "smi_", None)),
+        "has_weights": has_weights,
+        "weights_missing": not has_weights and hasattr(selector, "weights_"),
+        "rows": rows,
+        "n_left_out": len(index.selected) - len(rows),
+        "n_rows": contributions.n_rows,
+    }
+
+
+def sizes_section(curve: ScoreBySize, index: FeatureIndex) -> dict[str, Any]:
+    """The set and the score of each size."""
+    sets = []
+    for size, columns, score in zip(curve.sizes, curve.sets, curve.scores, strict=True):
+        ids, n_left_out = index.add_first(columns, MAX_IN_SET)
+        sets.append({"size": int(size), "score": number(score), "ids": ids, "n_left_out": n_left_out})
+    return {
+        "sets": sets,
+        "knee": int(curve.knee),
+        "better": _better(curve),
+        "asked": int(curve.n_selected),
+        "n_rows": curve.n_rows,
+    }
+
+
+def _better(curve: ScoreBySize) -> int | None:
+    """The size of the best smaller set, where its score is clearly higher than that of the selected set."""
+    own = float(curve.scores[curve.sizes == curve.n_selected][0])
+    smaller = curve.sizes < curve.n_selected
+    if not smaller.any() or curve.scores[smaller].max() <= (1 + MIN_INCREASE) * own:
+        return None
+    return int(curve.sizes[smaller][np.argmax(curve.scores[smaller])])
+
+
+def redundancy_section(found: Redundancy, index: FeatureIndex) -> dict[str, Any]:
+    """Features that are not selected, with reasons, and the redundancy of the selected ones."""
+    rejected = [
+        {
+            "id": index.add(feature.column),
+            "kind": feature.kind,
+            "reason": _short_reason(feature),
+            "nearest": index.add(feature.nearest),
+            "shared": number(feature.smi),
+            "correlation": number(feature.correlation),
+            "alone": number(feature.alone),
+            "gain": number(feature.gain),
+        }
+        for feature in found.rejected
+    ]
+    return {
+        "rejected": rejected,
+        "n_left_out": int(found.n_rejected_in) - len(rejected),
+        "n_rows": found.n_rows,
+        **_matrix(found.columns, found.smi, index),
+    }
+
+
+def _short_reason(feature: Rejected) -> str:
+    """The reason without the name of the feature, which the table shows beside it."""
+    reason = feature.reason.removeprefix(feature.name).removeprefix(" is not selected because")
+    return reason.strip()
+
+
+def interactions_section(found: Interactions, index: FeatureIndex) -> dict[str, Any] | None:
+    """Interactions of pairs; None for a single feature."""
+    if found.columns.size < 2:
+        return None
+    return {
+        "n_rows": found.n_rows,
+        "n_left_out": len(index.selected) - int(found.columns.size),
+        **_matrix(found.columns, found.matrix, index),
+    }
+
+
+def _matrix(columns: HostArray, matrix: HostArray, index: FeatureIndex) -> dict[str, Any]:
+    """A symmetric matrix in the order of the weights, and a list of its largest entries."""
+    ids, _ = index.add_first(columns, columns.size)
+    place = {int(j): i for i, j in enumerate(columns)}
+    order = [place[j] for j in ids]
+    matrix = np.array(matrix, dtype=np.float64)[np.ix_(order, order)]
+    np.fill_diagonal(matrix, np.nan)
+    first, second = np.triu_indices(len(ids), 1)
+    values = matrix[first, second]
+    strongest = np.argsort(-np.abs(values), kind="stable")[:MAX_PAIRS]
+    pairs = [{"a": ids[first[p]], "b": ids[second[p]], "value": number(values[p])} for p in strongest]
+    return {
+        "ids": ids,
+        "matrix": numbers(matrix, 4),
+        "pairs": pairs,
+        "n_pairs_left_out": int(values.size) - len(pairs),
+    }
+
+
+def columns_section(table: Any, index: FeatureIndex) -> dict[str, Any] | None:
+    """How the columns of the file were used."""
+    if table is None:
+        return None
+    sources = getattr(table, "source_columns", None)
+    selected = set() if sources is None else {sources[j] for j in index.selected}
+    counts = Counter(printable(column.used_as, 80) for column in table.columns)
+    listed = [
+        {
+            "name": printable(column.name),
+            "kind": str(column.kind),
+            "n_missing": int(column.n_missing),
+            "used_as": printable(column.used_as),
+            "chosen": column.name in selected,
+        }
+        for column in table.columns[:MAX_COLUMNS]
+    ]
+    return {
+        "n_columns": len(table.columns),
+        "counts": [{"used_as": used_as, "n": n} for used_as, n in counts.most_common(20)],
+        "listed": listed,
+        "n_left_out": len(table.columns) - len(listed),
+    }
+
+
+def ranking_section(selector: Any, index: FeatureIndex) -> list[str] | None:
+    """Names of all features, best first; None without a ranking, or where it is too long."""
+    ranking = getattr(selector, "ranking_", None)
+    if ranking is None or len(index.names) > MAX_RANKED:
+        return None
+    others = [int(j) for j in np.argsort(ranking, kind="stable") if not index.is_selected(j)]
+    names = [printable(index.names[j]) for j in [*index.selected, *others]]
+    return names if sum(map(len, names)) <= MAX_CHARACTERS else None

@@ -1,0 +1,164 @@
+"""Losses of sets of features, each computed once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.model import ScoredModel
+from l1lsmi._numerics.optimization.exchanges import FeatureSet
+from l1lsmi.strategies._base import cluster_of
+from l1lsmi.strategies.protocols import SetScorer, Weightable
+
+#: Sets are scored on a cluster where one takes so many seconds; below that, sending them costs too much.
+WORTH_SENDING = 0.05
+
+
+class ScoreCache:
+    """Scores sets of features with common scorers, each set once.
+
+    Parameters
+    ----------
+    problem : Weightable
+    n_scorers : int
+        Scorers that a set must convince to be preferred.
+    """
+
+    def __init__(self, problem: Weightable, n_scorers: int = 1) -> None:
+        self._problem = problem
+        self.n_scorers = n_scorers
+        self._scorers: dict[int, SetScorer] = {}
+        self._scores: dict[tuple[int, FeatureSet], ScoredModel] = {}
+        #: Sets that were requested of the first scorer, in order; others were scored ahead of their request.
+        self._requested: dict[FeatureSet, None] = {}
+        self._cluster = cluster_of(problem)
+        self._batched = problem.batch_size() > 1
+        self._expected: list[FeatureSet] = []
+        self._seconds = 0.0
+
+    def scorer(self, i: int = 0) -> SetScorer:
+        """Scorer ``i``."""
+        if i not in self._scorers:
+            self._scorers[i] = self._problem.set_scorer(i)
+        return self._scorers[i]
+
+    def score(self, support: FeatureSet, i: int = 0) -> ScoredModel:
+        """Loss and model of a set by scorer ``i``."""
+        if i == 0:
+            self._requested[support] = None
+        if i == 0 and (0, support) not in self._scores and self._uses_cluster():
+            self._score_on_cluster(support)
+        if (i, support) not in self._scores:
+            scorer, started = self.scorer(i), time.perf_counter()
+            (self._scores[i, support],) = scorer.score_sets([support])
+            self._seconds = time.perf_counter() - started
+        return self._scores[i, support]
+
+    def expect(self, supports: Sequence[FeatureSet]) -> None:
+        """Say which sets may be requested next, in order: a cluster scores some of them ahead."""
+        self._expected = list(dict.fromkeys(supports))
+
+    def score_ahead(self, supports: Sequence[FeatureSet]) -> None:
+        """Score sets of the same size that may be requested, if a batch costs little more than one."""
+        unseen = [s for s in dict.fromkeys(supports) if (0, s) not in self._scores]
+        if unseen and self._batched:
+            for support, scored in zip(unseen, self.scorer().score_sets(unseen), strict=True):
+                self._scores[0, support] = scored
+
+    def remember(self, support: FeatureSet, timed: TimedScore) -> None:
+        """Take over a score of the first scorer that was computed in another process."""
+        self._scores[0, support] = timed.scored
+        self._seconds = timed.seconds
+
+    def _uses_cluster(self) -> bool:
+        return self._cluster is not None and self._seconds >= WORTH_SENDING
+
+    def _score_on_cluster(self, support: FeatureSet) -> None:
+        """Score a set, and at the same time as many of those expected as workers are free for."""
+        others = [s for s in self._expected if s != support and (0, s) not in self._scores]
+        if others:  # one alone is scored here
+            some = [support, *others[: self._cluster.width() - 1]]
+            for one, timed in zip(
+                some, self._cluster.in_order(timed_score, self._problem, iter(some)), strict=True
+            ):
+                self.remember(one, timed)
+
+    def best_first(self, size: int) -> list[FeatureSet]:
+        """Sets of a size that were requested of the first scorer, the best first.
+
+        Sets that were only scored ahead do not count: the answer must not depend on where it is computed.
+        """
+        requested = [support for support in self._requested if len(support) == size]
+        return sorted(requested, key=lambda support: self._scores[0, support].loss)
+
+    def loss(self, support: FeatureSet) -> float:
+        """Mean loss over the scorers."""
+        return float(np.mean([self.score(support, i).loss for i in range(self.n_scorers)]))
+
+    def prefers(self, new: FeatureSet, old: FeatureSet) -> bool:
+        """Tell whether ``new`` is better; the other scorers are used only if the first one prefers it."""
+        return _is_lower(self.score(new).loss, self.score(old).loss) and _is_lower(
+            self.loss(new), self.loss(old)
+        )
+
+    def gradient(self, support: FeatureSet, candidates: HostArray) -> HostArray:
+        """Gradient of minus the loss in the squared weight of every candidate."""
+        return self.scorer().set_gradient(np.array(support), self.score(support).model, candidates)
+
+    def neighbours(
+        self, supports: Sequence[FeatureSet], candidates: HostArray, width: int
+    ) -> list[list[FeatureSet]]:
+        """Sets one exchange away from each set, the most promising first."""
+        models = [self.score(support).model for support in supports]
+        if len(supports) > 1 and self._uses_cluster():
+            items = (((s,), (model,), candidates, width) for s, model in zip(supports, models, strict=True))
+            return [near for (near,) in self._cluster.in_order(_neighbours, self._problem, items)]
+        return self.scorer().neighbours(supports, models, candidates, width)
+
+
+class TimedScore(NamedTuple):
+    """The score of a set by the first scorer, and how long it took."""
+
+    scored: ScoredModel
+    seconds: float
+
+
+# -- tasks of workers ------------------------------------------------------------------------------
+
+#: First scorers that are not in use: a scorer has buffers, so that threads do not share one.
+_IDLE: WeakKeyDictionary[Any, list[SetScorer]] = WeakKeyDictionary()
+
+
+@contextmanager
+def _idle_scorer(problem: Weightable) -> Iterator[SetScorer]:
+    idle = _IDLE.setdefault(problem, [])
+    try:
+        scorer = idle.pop()
+    except IndexError:
+        scorer = problem.set_scorer(0)
+    yield scorer
+    idle.append(scorer)
+
+
+def timed_score(problem: Weightable, support: FeatureSet) -> TimedScore:
+    """Score a set by the first scorer."""
+    with _idle_scorer(problem) as scorer:
+        started = time.perf_counter()
+        (scored,) = scorer.score_sets([support])
+        return TimedScore(scored, time.perf_counter() - started)
+
+
+def _neighbours(problem: Weightable, item: tuple[Any, ...]) -> list[list[FeatureSet]]:
+    with _idle_scorer(problem) as scorer:
+        return scorer.neighbours(*item)
+
+
+def _is_lower(new: float, old: float) -> bool:
+    """Tell a difference from rounding errors, which differ between machines."""
+    return new < old - 1e-9 * abs(old)

@@ -1,0 +1,165 @@
+"""What `L1Path` and `L1Paper` share: restarts, the state of their search, and a sample of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+
+from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.optimization.exchanges import FeatureSet
+from l1lsmi._numerics.optimization.radius import PathPoint
+from l1lsmi._validation.parameters import check_members
+from l1lsmi.strategies._base import COUNT, Advance, SearchState, Strategy
+from l1lsmi.strategies._final_weights import weighted_selection
+from l1lsmi.strategies._scores import ScoreCache
+from l1lsmi.strategies.protocols import Draws, SetScorer, Weightable, missing_members
+from l1lsmi.strategies.selection import Budget, StopReason, WeightedSelection
+
+
+class Outcome(NamedTuple):
+    """The result of one restart: a set, its weights, and how long every feature survived."""
+
+    support: FeatureSet
+    weights: HostArray
+    survival: HostArray
+    points: tuple[PathPoint, ...]
+    n_iter: int
+
+
+@dataclass
+class WeightingState(SearchState):
+    """Outcomes of the restarts so far, and the best set.
+
+    Attributes
+    ----------
+    outcomes : list of Outcome
+    best : tuple of int or None
+    latest : numpy.ndarray or None
+        Weights that were evaluated last, for a search that is interrupted in its first restart.
+    weights : numpy.ndarray or None
+        Weights of the best set, where the search has them.
+    """
+
+    n_features: int = 0
+    outcomes: list[Outcome] = field(default_factory=list)
+    best: FeatureSet | None = None
+    latest: HostArray | None = None
+    weights: HostArray | None = None
+
+    @property
+    def has_answer(self) -> bool:
+        return self.best is not None or self.latest is not None
+
+    @property
+    def points(self) -> tuple[PathPoint, ...]:
+        return tuple(point for outcome in self.outcomes for point in outcome.points)
+
+    @property
+    def n_iter(self) -> int:
+        return sum(outcome.n_iter for outcome in self.outcomes)
+
+    def outcome_of(self, support: FeatureSet) -> Outcome | None:
+        """The restart whose set is closest to ``support``."""
+        wanted = set(support)
+        return min(self.outcomes, key=lambda o: len(wanted ^ set(o.support)), default=None)
+
+    def survival(self) -> HostArray:
+        """How long every feature survived, in the restart closest to the best set."""
+        outcome = self.outcome_of(self.best or ())
+        return np.zeros(self.n_features) if outcome is None else outcome.survival
+
+    def complete(self, columns: HostArray, k: int) -> FeatureSet:
+        """The best set so far, filled up to ``k`` features by the latest weights."""
+        best = self.best or ()
+        if len(best) < min(k, columns.size) and self.latest is not None:
+            heaviest = columns[np.argsort(-self.latest[columns], kind="stable")]
+            best = (*best, *(int(j) for j in heaviest if int(j) not in best))
+        return tuple(sorted(best[:k]))
+
+
+@dataclass
+class WeightingSearch:
+    """What a search works with: the problem on the rows that are searched, and on all rows.
+
+    Attributes
+    ----------
+    explored : Weightable
+        On the rows that are searched: all of them, or a sample.
+    whole : Weightable
+        On all rows; the same as ``explored`` unless that is a sample.
+    draw : Draws
+        The draw that final weights are chosen on.
+    scores : ScoreCache
+        Of sets of features, on the rows that are searched.
+    """
+
+    explored: Weightable
+    whole: Weightable
+    draw: Draws
+    scores: ScoreCache
+
+
+class L1Weighting(Strategy):
+    """Base of the strategies that weight features inside an l1 ball."""
+
+    needs = Weightable
+    step_name = "restart"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **Strategy._parameter_constraints,
+        "n_restarts": [COUNT],
+        "max_iter": [COUNT],
+        "explore_rows": [Interval(Integral, 100, None, closed="left"), None],
+    }
+    #: Scorers that a set must convince to be preferred.
+    n_scorers = 1
+    n_restarts: int
+    explore_rows: int | None
+
+    def _load(self, problem: Weightable) -> Weightable:
+        """Read rows into memory that are few enough to be searched all."""
+        few = self.explore_rows is not None and problem.table.n_rows <= self.explore_rows
+        if problem.table.in_memory or not few:
+            return problem
+        loaded: Weightable = problem.on_rows(np.arange(problem.table.n_rows))
+        return loaded
+
+    def _start(self, problem: Weightable, k: int) -> WeightingState:
+        return WeightingState(StopReason.RESTARTS, n_features=problem.n_features)
+
+    def _n_steps(self, search: Any, k: int) -> int:
+        return self.n_restarts
+
+    def _run(self, problem: Any, k: int, state: Any, budget: Budget) -> Any:
+        return super()._run(self._prepare(problem), k, state, budget)
+
+    def _prepare(self, problem: Weightable) -> WeightingSearch:
+        """Draw a sample where there are many rows, and check what the problem returns."""
+        explored = whole = problem
+        if self.explore_rows is not None and problem.table.n_rows > self.explore_rows:
+            explored, whole = problem.on_sample(self.explore_rows)
+        draw = explored.draws([(0, 0)])
+        check_members(self, "draws()", draw, missing_members(Draws, draw))
+        scores = ScoreCache(explored, self.n_scorers)
+        check_members(self, "set_scorer()", scores.scorer(), missing_members(SetScorer, scores.scorer()))
+        return WeightingSearch(explored, whole, draw, scores)
+
+    def _steps(self, search: WeightingSearch, k: int, state: Any, budget: Budget) -> Iterator[Advance]:
+        columns = search.explored.columns
+        if k >= columns.size:
+            state.best = tuple(int(j) for j in columns)
+            state.reason, state.finished = StopReason.NOTHING_TO_CHOOSE, True
+            return
+        yield from self._restarts(search, k, state, budget)
+
+    def _restarts(self, search: WeightingSearch, k: int, state: Any, budget: Budget) -> Iterator[Advance]:
+        """Go on with restarts, and yield after each."""
+        raise NotImplementedError
+
+    def _result(self, search: WeightingSearch, k: int, state: Any, budget: Budget) -> WeightedSelection:
+        state.best = state.complete(search.explored.columns, k)
+        return weighted_selection(search.whole, search.explored, search.draw, k, state, search.scores, budget)
