@@ -34,7 +34,7 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     check_outputs(file, {name: options[name] for name in ("report", "save", "output")})
     method = METHODS[options["method"]]
     check_time_limit(options["time_limit"], method)
-    in_memory = bool(options["report"]) or not method.make()._visits_rows()
+    in_memory = bool(options["report"]) or not method.make()._supports_out_of_core()
     data = load_data(file, quiet, options, in_memory)
     k = check_k(options["k"], data.shape[1])
     asked = {"method": method.name, "k": k, "seed": options["seed"], "time_limit": options["time_limit"]}

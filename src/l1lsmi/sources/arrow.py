@@ -22,7 +22,7 @@ from l1lsmi._arrow import (
     is_number,
     is_text,
 )
-from l1lsmi._rows.table import Means
+from l1lsmi._rows.table import Resources
 from l1lsmi.sources.opening import OpenRows
 from l1lsmi.sources.visit import check_named, stream_table
 
@@ -55,7 +55,7 @@ class ArrowSource:
                 yield from ArrowFile(stream, str(file_format(self.dataset))).batches(names)
 
 
-def open_arrow(X: Any, y: Any, means: Means) -> OpenRows:
+def open_arrow(X: Any, y: Any, resources: Resources) -> OpenRows:
     """Open a path, a dataset or a table of pyarrow."""
     check_named(y)
     dataset, what = _dataset(X)
@@ -68,7 +68,7 @@ def open_arrow(X: Any, y: Any, means: Means) -> OpenRows:
     source = ArrowSource(dataset, names, _files(dataset, names if target is None else (*names, target)))
     if target is not None:
         y = _column(source, target, what)
-    return OpenRows(stream_table(source, names, means), y, list(names))
+    return OpenRows(stream_table(source, names, resources), y, list(names))
 
 
 def _dataset(X: Any) -> tuple[Any, str]:
