@@ -9,7 +9,7 @@ import pytest
 from l1lsmi.files import memory, read_table
 from tests.test_hostile_files import h5py, pa, parquet, refusal, written
 
-pytestmark = pytest.mark.usefixtures("hdf5_here")
+pytestmark = pytest.mark.usefixtures("sandbox_disabled")
 
 
 def test_words_that_are_repeated_are_counted_each_time(tmp_path, monkeypatch):

@@ -25,7 +25,7 @@ from tests.small_tables import (
     text,
 )
 
-pytestmark = pytest.mark.usefixtures("hdf5_here")
+pytestmark = pytest.mark.usefixtures("sandbox_disabled")
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from l1lsmi._atomic_file import check_place
 from l1lsmi.files import Column, DataTable, FileProblem, read_table, write_table
 from tests.small_tables import WRITERS, N, feather, npz, openpyxl, pa, parquet, text
 
-pytestmark = pytest.mark.usefixtures("hdf5_here")
+pytestmark = pytest.mark.usefixtures("sandbox_disabled")
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from l1lsmi.files.columns import add_arrays, whole
-from l1lsmi.files.formats import Options, apart
-from l1lsmi.files.formats.apart import Contents
+from l1lsmi.files.formats import Options, sandbox
 from l1lsmi.files.formats.arrays import add_matrix
 from l1lsmi.files.formats.hdf5 import check_shape, opened
+from l1lsmi.files.formats.sandbox import Contents
 from l1lsmi.files.found import Columns
 from l1lsmi.files.libraries import arrow, library
 from l1lsmi.files.memory import check_room
@@ -35,8 +35,8 @@ def read(data: bytes, source: str, options: Options) -> Columns:
     options : Options
         None is known here.
     """
-    found = apart.contents("h5ad", data, source)
-    matrix, genes, cells = found.arrays["X"], found.words, found.table
+    found = sandbox.read_contents("h5ad", data, source)
+    matrix, genes, cells = found.arrays["X"], found.strings, found.table
     if matrix.shape != (cells.num_rows, len(genes)) or 0 in matrix.shape:
         raise FileProblem(
             f"{where(source)} has a matrix of shape {matrix.shape} for {cells.num_rows} cells and "
@@ -49,14 +49,14 @@ def read(data: bytes, source: str, options: Options) -> Columns:
 # -- what a process of its own does -----------------------------------------------------------
 
 
-def load() -> None:
+def load_libraries() -> None:
     """Load the libraries."""
     library("h5py", "h5ad", WHAT)
     library("anndata.io", "h5ad", WHAT)
     arrow()
 
 
-def contents(data: bytes, source: str) -> Contents:
+def read_contents(data: bytes, source: str) -> Contents:
     """The matrix of genes, their names, and the table of cells, with their names in front."""
     elements = library("anndata.io", "h5ad", WHAT)
     with opened(data, source, WHAT) as file:
