@@ -27,7 +27,7 @@ def library(request: pytest.FixtureRequest):
 def sandbox_disabled():
     """Files read by the process of the tests, as starting a sandbox takes longer than most of them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("l1lsmi.files.formats.sandbox.ENABLED", False)
+        patch.setattr("l1lsmi.files._formats.sandbox.ENABLED", False)
         yield
 
 

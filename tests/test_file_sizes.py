@@ -6,7 +6,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from l1lsmi.files import memory, read_table
+from l1lsmi.files import _memory, read_table
 from tests.test_hostile_files import h5py, pa, parquet, refusal, written
 
 pytestmark = pytest.mark.usefixtures("sandbox_disabled")
@@ -15,8 +15,7 @@ pytestmark = pytest.mark.usefixtures("sandbox_disabled")
 def test_words_that_are_repeated_are_counted_each_time(tmp_path, monkeypatch):
     feather = pytest.importorskip("pyarrow.feather")
     room = 64 << 20
-    for place in ("memory", "formats.arrow"):
-        monkeypatch.setattr(f"l1lsmi.files.{place}.at_hand", lambda: room)
+    monkeypatch.setattr(_memory, "available_memory", lambda: room)
     long = pa.array(["z" * 10**6] * 100).dictionary_encode()
     table = pa.table({"s": long, "y": [*"uv"] * 50})
     parquet.write_table(table, tmp_path / "in.parquet")
@@ -41,7 +40,7 @@ def test_words_that_are_repeated_are_counted_each_time(tmp_path, monkeypatch):
 
 def test_hdf5_that_announces_too_much(tmp_path, monkeypatch):
     anndata, pandas = pytest.importorskip("anndata"), pytest.importorskip("pandas")
-    monkeypatch.setattr(memory, "at_hand", lambda: 1 << 26)
+    monkeypatch.setattr(_memory, "available_memory", lambda: 1 << 26)
     cells = pandas.DataFrame({"y": [*"uvu"]}, index=[*"abc"])
     for where in ("obs", "X"):
         path = tmp_path / f"{where}.h5ad"
@@ -99,8 +98,7 @@ def test_workbooks_beyond_all_bounds(tmp_path, monkeypatch):
         assert "beyond the 1048576 rows and 16384 columns" in refusal(
             written(tmp_path, "in.xlsx", sheet(HEAD, row))
         )
-    for place in ("memory", "formats.excel"):
-        monkeypatch.setattr(f"l1lsmi.files.{place}.at_hand", lambda: 1 << 24)
+    monkeypatch.setattr(_memory, "available_memory", lambda: 1 << 24)
     wide = [f'<row r="{i}"><c r="A{i}"><v>1</v></c><c r="XFD{i}"><v>1</v></c></row>' for i in range(2, 60)]
     data = written(tmp_path, "in.xlsx", sheet(HEAD, *wide))
-    assert "its sheet needs" in refusal(data)
+    assert "are needed for its sheet" in refusal(data)

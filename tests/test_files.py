@@ -77,7 +77,7 @@ def test_names_of_rows_as_r_writes_them():
     unquoted = text('"a b","y"\n"1",1.5,"u"\n"2",2.5,"v"\n"3",3.5,"u"\n')
     for table in (quoted, unquoted):
         assert table.names == ["", "a b", "y"] and not table.columns[0].feature
-        assert "names of rows" in table.notes[0]
+        assert "row names" in table.notes[0]
         prepared = prepare(table, "y")
         assert prepared.feature_names == ("a b",)
         assert prepared.columns[0].used_as == "left out: describes the rows"

@@ -53,7 +53,7 @@ def test_features_and_what_became_of_columns():
     assert prepared.notes == (
         "Left out 1 row without a value of the target 'y'.",
         "Filled in the median for 3 missing values of 3 columns.",
-        "Missing values are a level of their own in 1 column of words.",
+        "Missing values are a level of their own in 1 column of text.",
         "Left out 1 column (every value is different): 'id'.",
         "Left out 1 column (constant): 'still'.",
         "Left out 1 column (empty): 'none'.",
@@ -98,9 +98,9 @@ def test_numbers_of_rows_are_no_feature_unless_asked_for(start):
     counted = table(range(start, start + 30))
     prepared = prepare(counted, "y")
     assert prepared.feature_names == ("a", "b")
-    assert prepared.columns[0].used_as == "left out: numbers the rows"
+    assert prepared.columns[0].used_as == "left out: row numbers"
     assert prepared.notes == (
-        "Left out 1 column (numbers the rows): 'row'; to use it, name it in only beside the others.",
+        "Left out 1 column (row numbers): 'row'; to use it, name it in only beside the others.",
     )
     assert prepare(counted, "y", only=["row", "a"]).feature_names == ("row", "a")
     # A column that skips a row, has halves, or goes on for a few rows only, is a feature.
@@ -146,8 +146,8 @@ def test_targets_that_do_not_fit_their_task():
     table = text("a,b,c,d,e\n1,1.5,u,t1,NA\n2,2,v,t2,\n3,3,u,t3,")
     for task, target, words in (
         ("classification", "b", "'b' has numbers with fractions"),
-        ("regression", "c", "'c' has words such as 'u'"),
-        ("auto", "d", "'d' has a different word in every row"),
+        ("regression", "c", "'c' has text such as 'u'"),
+        ("auto", "d", "'d' has a different text in every row"),
         ("auto", "e", "'e' has no values"),
         ("auto", "B", "no column named 'B': did you mean 'b'"),
     ):

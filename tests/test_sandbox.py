@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from l1lsmi.files import FileProblem, memory, read_table
-from l1lsmi.files.formats import sandbox
+from l1lsmi.files import FileProblem, _memory, read_table
+from l1lsmi.files._formats import sandbox
 from tests.small_tables import WRITERS, scipy_io
 from tests.test_hostile_files import check_flipped, one_sentence
 
@@ -47,7 +47,7 @@ def test_a_crash_is_a_sentence(tmp_path, monkeypatch, name, code):
 @pytest.mark.parametrize("name", ["table.mat", "new.mat"])
 def test_the_sandbox_knows_how_much_memory_there_is(tmp_path, monkeypatch, name):
     WRITERS[name](tmp_path / "in.mat")
-    monkeypatch.setattr(memory, "at_hand", lambda: 100)
+    monkeypatch.setattr(_memory, "available_memory", lambda: 100)
     with pytest.raises(FileProblem, match=r"in.mat does not fit into memory"):
         read_table(tmp_path / "in.mat")
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from l1lsmi._atomic_file import check_place
-from l1lsmi.files import Column, DataTable, FileProblem, read_table, write_table
+from l1lsmi._atomic_file import check_writable
+from l1lsmi.files import Column, DataTable, FileProblem, csv_text, read_table, write_table
 from tests.small_tables import WRITERS, N, feather, npz, openpyxl, pa, parquet, text
 
 pytestmark = pytest.mark.usefixtures("sandbox_disabled")
@@ -195,9 +195,9 @@ def test_names_are_as_long_as_the_system_lets_them_be(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == [name]
     for path in (tmp_path / ("x" * 300 + ".csv"), tmp_path / "no" / "a.csv"):
         with pytest.raises(OSError, match=r"No such file|too long") as caught:
-            check_place(path)
+            check_writable(path)
         assert caught.value.filename == str(path)
-    check_place(tmp_path / "new.csv")
+    check_writable(tmp_path / "new.csv")
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
@@ -230,11 +230,10 @@ def test_a_library_that_is_missing_is_named(files, monkeypatch, missing, name, e
         read_table(files / name)
 
 
-def test_arrow_that_is_missing_is_named(files, monkeypatch):
-    from l1lsmi.files import libraries
-
+def test_a_missing_pyarrow_is_named(files, monkeypatch):
+    table = read_table(files / "table.csv")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    libraries.arrow.cache_clear()
     with pytest.raises(FileProblem, match=r"pip install 'l1lsmi\[cli\]'"):
         read_table(files / "table.csv")
-    libraries.arrow.cache_clear()
+    with pytest.raises(FileProblem, match=r"pip install 'l1lsmi\[cli\]'"):
+        csv_text(table, ["state"])

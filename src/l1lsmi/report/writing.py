@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from l1lsmi._atomic_file import write_whole
+from l1lsmi._atomic_file import write_atomically
 from l1lsmi.report.content import collect
 from l1lsmi.report.page import render
 
@@ -46,5 +46,5 @@ def write_report(path: str | os.PathLike[str], selector: Any, X: Any, y: Any, **
         raise ValueError(
             f"path is {str(path)!r}, but there is no folder {str(place.parent)!r}: make it first."
         )
-    write_whole(place, render(collect(selector, X, y, **options)).encode("utf-8"))
+    write_atomically(place, render(collect(selector, X, y, **options)).encode("utf-8"))
     return place

@@ -1,4 +1,4 @@
-"""MATLAB files of version 7.3, which are HDF5."""
+"""MATLAB files of version 7.3, which are HDF5, read inside the sandbox."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from l1lsmi.files.formats.hdf5 import check_shape, opened
-from l1lsmi.files.formats.mat import join_cells
-from l1lsmi.files.formats.sandbox import Contents
-from l1lsmi.files.libraries import library
-from l1lsmi.files.memory import check_room
+from l1lsmi.files._formats.dense import to_dense
+from l1lsmi.files._formats.hdf5 import open_hdf5
+from l1lsmi.files._formats.mat5 import join_cells
+from l1lsmi.files._formats.sandbox import Contents
+from l1lsmi.files._libraries import import_optional
+from l1lsmi.files._memory import check_memory
 from l1lsmi.files.table import Values
 
 FORMAT = "a MATLAB file of version 7.3"
@@ -22,13 +23,13 @@ MAX_DEPTH = 3
 
 def load_libraries() -> None:
     """Load h5py."""
-    library("h5py", "h5ad", FORMAT)
+    import_optional("h5py", "h5ad", FORMAT)
 
 
 def read_contents(data: bytes, source: str) -> Contents:
     """The variables of a file, and the names of those that are no arrays."""
     arrays, left_out = {}, []
-    with opened(data, source, FORMAT) as file:
+    with open_hdf5(data, source, FORMAT) as file:
         reader = _VariableReader(file, source)
         for name in file:
             if name.startswith("#"):  # the contents of cells
@@ -74,7 +75,7 @@ class _VariableReader:
     def _check_memory(self, item: Any) -> None:
         """Counted at every read, as many cells may refer to one array."""
         self.n_bytes += math.prod(item.shape or ()) * (item.dtype.itemsize + 8)
-        check_room(self.source, self.n_bytes, "its arrays")
+        check_memory(self.source, self.n_bytes, "its arrays")
 
     def _cells(self, references: Values, depth: int) -> Values | None:
         cells: list[Values | None] = []
@@ -88,14 +89,12 @@ class _VariableReader:
 def _sparse(item: Any, source: str) -> Values:
     """A full copy of a matrix in compressed sparse column format."""
     parts = [item[name] for name in ("jc", "ir", "data") if name in item]
-    check_room(source, sum(math.prod(part.shape) * (part.dtype.itemsize + 8) for part in parts), "its arrays")
+    n_bytes = sum(math.prod(part.shape) * (part.dtype.itemsize + 8) for part in parts)
+    check_memory(source, n_bytes, "its arrays")
     n_rows, starts = int(item.attrs["MATLAB_sparse"]), np.asarray(item["jc"][()], dtype=np.int64)
     shape = (n_rows, len(starts) - 1)
-    check_shape(source, shape, 8, "a full copy of a sparse matrix")
+    check_memory(source, 16 * math.prod(shape), "a full copy of a sparse matrix")
     if "data" not in item:
         return np.zeros(shape)
     stored = (np.asarray(item["data"][()]), np.asarray(item["ir"][()], dtype=np.int64), starts)
-    matrix = sparse.csc_array(stored, shape=shape)
-    # toarray writes outside of the matrix where an index is wrong.
-    matrix.check_format(full_check=True)
-    return np.asarray(matrix.toarray())
+    return to_dense(sparse.csc_array(stored, shape=shape))

@@ -1,4 +1,4 @@
-"""MATLAB files: versions 4 to 7 with SciPy, version 7.3 with h5py, both in a sandbox process."""
+"""MATLAB files of versions 4 to 7, read with SciPy inside the sandbox, as a damaged file can crash it."""
 
 from __future__ import annotations
 
@@ -10,43 +10,16 @@ import numpy as np
 from scipy import sparse
 from scipy.io import matlab
 
-from l1lsmi.files.formats import Options, sandbox
-from l1lsmi.files.formats.arrays import array_columns
-from l1lsmi.files.formats.sandbox import Contents
-from l1lsmi.files.found import Columns
-from l1lsmi.files.memory import check_room
-from l1lsmi.files.problem import counted, damage, listed
+from l1lsmi.files._formats.dense import to_dense
+from l1lsmi.files._formats.sandbox import Contents
+from l1lsmi.files._memory import check_memory
+from l1lsmi.files.problem import file_problems
 from l1lsmi.files.table import Values
 
-HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 #: Types of numbers, as both MATLAB and NumPy call them.
 NUMERIC = {"double", "single", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))}
 #: Classes of variables that can be columns; structures, objects and functions cannot.
 CLASSES = {"char", "cell", "sparse", "logical", *NUMERIC}
-
-
-def read(data: bytes, source: str, options: Options) -> Columns:
-    """Read the variables of a file: full or sparse matrices, character arrays, and cells of either.
-
-    Parameters
-    ----------
-    data : bytes
-    source : str
-        For messages.
-    options : Options
-        Its array: which is the matrix of features.
-    """
-    is_hdf5 = HDF5_SIGNATURE in (data[:8], data[512:520])
-    contents = sandbox.read_contents("mat73" if is_hdf5 else "mat", data, source)
-    columns = array_columns(contents.arrays, source, options.array)
-    if left_out := contents.strings:
-        columns.say(
-            f"Left out {counted(len(left_out), 'variable')} of neither numbers nor text: {listed(left_out)}."
-        )
-    return columns
-
-
-# -- in the sandbox ---------------------------------------------------------------------------
 
 
 def load_libraries() -> None:
@@ -57,11 +30,11 @@ def read_contents(data: bytes, source: str) -> Contents:
     """The variables of a file of version 4 to 7, and the names of those that are no arrays."""
     arrays: dict[str, Values] = {}
     left_out, n_values = [], 0
-    with damage(source, "a MATLAB file (.mat)"):
+    with file_problems(source, "a MATLAB file (.mat)"):
         for file in _single_variable_files(data):
             for name, shape, kind in _headers(file):
                 n_values += math.prod(shape)
-                check_room(source, 16 * n_values, "its arrays")
+                check_memory(source, 16 * n_values, "its arrays")
                 array = _array(_load(file, name), kind) if kind in CLASSES else None
                 if array is not None:
                     arrays[name] = array
@@ -103,10 +76,7 @@ def _array(values: Any, kind: str = "") -> Values | None:
     if isinstance(values, str):  # the message of SciPy in place of a variable
         raise ValueError(values)
     if sparse.issparse(values):
-        matrix = sparse.csc_array(values)
-        # toarray writes outside of the matrix where an index is wrong.
-        matrix.check_format(full_check=True)
-        return None if matrix.dtype.kind == "c" else np.asarray(matrix.toarray(), dtype=np.float64)
+        return None if values.dtype.kind == "c" else to_dense(values).astype(np.float64)
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiubUO":
         return None
     if values.dtype.kind == "O":

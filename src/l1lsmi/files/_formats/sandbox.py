@@ -20,14 +20,14 @@ from typing import IO, Any
 
 import numpy as np
 
-from l1lsmi._processes import interruptions_held
-from l1lsmi.files import memory
-from l1lsmi.files.libraries import arrow
-from l1lsmi.files.problem import FileProblem, damage, where
+from l1lsmi._messages import printable
+from l1lsmi._processes import sigint_blocked
+from l1lsmi.files import _memory
+from l1lsmi.files.problem import FileProblem, file_problems, memory_problem
 from l1lsmi.files.table import Values
 
 #: Run with -c rather than -m, so that the sandbox searches modules where this process does.
-CODE = "import sys; sys.path[:] = sys.argv[1:]; from l1lsmi.files.formats.sandbox import serve; serve()"
+CODE = "import sys; sys.path[:] = sys.argv[1:]; from l1lsmi.files._formats.sandbox import serve; serve()"
 #: Whether files are read in a sandbox rather than by this process.
 ENABLED = True
 #: Bytes that are written to a pipe at a time.
@@ -68,7 +68,7 @@ def read_contents(module: str, data: bytes, source: str) -> Contents:
         return _read_here(module, data, source)
     path = [entry for entry in sys.path if isinstance(entry, str)]
     try:
-        with interruptions_held():
+        with sigint_blocked():
             process = subprocess.Popen(
                 [sys.executable, "-c", CODE, *path],
                 stdin=subprocess.PIPE,
@@ -79,19 +79,22 @@ def read_contents(module: str, data: bytes, source: str) -> Contents:
         return _read_here(module, data, source)
     with process:
         try:
-            return _request(process, {"module": module, "source": source, "memory": memory.at_hand()}, data)
+            request = {"module": module, "source": source, "memory": _memory.available_memory()}
+            return _request(process, request, data)
         except FileProblem:
             raise
         except (EOFError, ValueError, KeyError, TypeError, OverflowError):
             raise FileProblem(
-                f"{where(source)} is damaged: the process that read it crashed; save the file again."
+                f"{printable(source)} is damaged: the process that read it crashed; save the file again."
             ) from None
         finally:
             process.kill()
 
 
 def _read_here(module: str, data: bytes, source: str) -> Contents:
-    contents: Contents = importlib.import_module(f"l1lsmi.files.formats.{module}").read_contents(data, source)
+    contents: Contents = importlib.import_module(f"l1lsmi.files._formats.{module}").read_contents(
+        data, source
+    )
     return contents
 
 
@@ -120,8 +123,10 @@ def _request(process: subprocess.Popen[bytes], request: dict[str, Any], data: by
             array[:] = items
             contents.arrays[name] = array.reshape(shape)
     if answer["table"]:
-        with damage(request["source"], "a table of Arrow"):
-            contents.table = arrow().ipc.open_stream(_receive(process.stdout)).read_all()
+        import pyarrow as pa
+
+        with file_problems(request["source"], "a table of Arrow"):
+            contents.table = pa.ipc.open_stream(_receive(process.stdout)).read_all()
             contents.table.validate(full=True)
     return contents
 
@@ -135,7 +140,7 @@ def _send(stream: IO[bytes], data: bytes | memoryview) -> None:
 
 def _receive(stream: IO[bytes]) -> bytes:
     size = int.from_bytes(_read_exactly(stream, 8), "little")
-    if size > max(memory.at_hand(), MIN_MEMORY):
+    if size > max(_memory.available_memory(), MIN_MEMORY):
         raise EOFError  # no valid answer has this size
     return _read_exactly(stream, size)
 
@@ -160,16 +165,15 @@ def serve() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     blocks: list[bytes | memoryview] = []
     try:
-        importlib.import_module(f"l1lsmi.files.formats.{request['module']}").load_libraries()
+        importlib.import_module(f"l1lsmi.files._formats.{request['module']}").load_libraries()
         available = int(request["memory"])
-        memory.at_hand = lambda: available
+        _memory.available_memory = lambda: available
         _limit_memory(available)
         blocks = _serialize(_read_here(request["module"], data, request["source"]))
     except FileProblem as problem:
         blocks = [json.dumps({"problem": str(problem)}).encode()]
     except MemoryError:
-        message = f"{where(request['source'])} does not fit into memory: keep fewer rows or columns of it."
-        blocks = [json.dumps({"problem": message}).encode()]
+        blocks = [json.dumps({"problem": str(memory_problem(request["source"]))}).encode()]
     except Exception:
         blocks = [json.dumps({"failure": traceback.format_exc()}).encode()]
     with suppress(OSError):
@@ -192,8 +196,10 @@ def _serialize(contents: Contents) -> list[bytes | memoryview]:
         np.lib.format.write_array(stream, values, allow_pickle=False)
         blocks.append(stream.getbuffer())
     if contents.table is not None:
-        sink = arrow().BufferOutputStream()
-        with arrow().ipc.new_stream(sink, contents.table.schema) as writer:
+        import pyarrow as pa
+
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, contents.table.schema) as writer:
             writer.write_table(contents.table)
         blocks.append(memoryview(sink.getvalue()))
     return [json.dumps(header).encode(), *blocks]
