@@ -1,4 +1,4 @@
-"""Small files that would take much memory or time: refused before they do."""
+"""Small files that decode to much data are refused before they are decoded."""
 
 import io
 import zipfile
@@ -12,10 +12,10 @@ from tests.test_hostile_files import h5py, pa, parquet, refusal, written
 pytestmark = pytest.mark.usefixtures("sandbox_disabled")
 
 
-def test_words_that_are_repeated_are_counted_each_time(tmp_path, monkeypatch):
+def test_repeated_strings_are_counted_each_time(tmp_path, monkeypatch):
     feather = pytest.importorskip("pyarrow.feather")
-    room = 64 << 20
-    monkeypatch.setattr(_memory, "available_memory", lambda: room)
+    available = 64 << 20
+    monkeypatch.setattr(_memory, "available_memory", lambda: available)
     long = pa.array(["z" * 10**6] * 100).dictionary_encode()
     table = pa.table({"s": long, "y": [*"uv"] * 50})
     parquet.write_table(table, tmp_path / "in.parquet")
@@ -33,12 +33,12 @@ def test_words_that_are_repeated_are_counted_each_time(tmp_path, monkeypatch):
     feather.write_feather(pa.table({"n": pa.nulls(10**8)}), tmp_path / "nothing.feather")
     for name in ("in.parquet", "delta.parquet", "in.feather", "view.feather", "nothing.feather"):
         assert "does not fit into memory" in refusal(tmp_path / name), name
-    # The same table is read where there is room for it.
-    room = 1 << 34
+    # With more memory the same table is read.
+    available = 1 << 34
     assert read_table(tmp_path / "in.parquet").n_rows == 100
 
 
-def test_hdf5_that_announces_too_much(tmp_path, monkeypatch):
+def test_hdf5_that_claims_too_much(tmp_path, monkeypatch):
     anndata, pandas = pytest.importorskip("anndata"), pytest.importorskip("pandas")
     monkeypatch.setattr(_memory, "available_memory", lambda: 1 << 26)
     cells = pandas.DataFrame({"y": [*"uvu"]}, index=[*"abc"])
@@ -89,7 +89,7 @@ NAME = '<c r="{}1" t="inlineStr"><is><t>{}</t></is></c>'
 HEAD = f'<row r="1">{NAME.format("A", "a")}{NAME.format("B", "y")}</row>'
 
 
-def test_workbooks_beyond_all_bounds(tmp_path, monkeypatch):
+def test_workbooks_beyond_the_limits_of_excel(tmp_path, monkeypatch):
     far = [
         '<row r="999999999999"><c r="A1"><v>1</v></c></row>',
         '<row r="2"><c r="A2"><v>1</v></c><c r="ZZZ2"><v>1</v></c></row>',

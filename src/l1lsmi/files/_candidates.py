@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from l1lsmi._messages import counted, listed, quoted
 from l1lsmi.files.problem import FileProblem
 from l1lsmi.files.table import Column, DataTable
@@ -13,8 +11,6 @@ from l1lsmi.files.table import Column, DataTable
 LEFT_OUT = "left out: "
 NOT_REQUESTED = "left out: excluded by drop or only"
 ROW_NUMBERS = "row numbers"
-#: Fewer values may increase by one by chance.
-MIN_ROW_NUMBERS = 10
 
 
 def candidate_columns(
@@ -55,19 +51,11 @@ def _reason_against(column: Column, max_levels: int, is_requested: bool) -> str:
     if column.kind in ("empty", "constant"):
         return column.kind
     if column.numeric:
-        return ROW_NUMBERS if not is_requested and _are_row_numbers(column) else ""
+        return ROW_NUMBERS if not is_requested and column.numbers_rows else ""
     n_levels = len(set(column.values.tolist()) - {None})
     if n_levels == len(column.values) - column.n_missing > 2:
         return "every value is different"
     return f"text with {n_levels} levels" if n_levels > max_levels else ""
-
-
-def _are_row_numbers(column: Column) -> bool:
-    """Whether values are start, start + 1, ...: they reveal the target where rows are sorted by it."""
-    values = column.values
-    if column.kind != "number" or column.n_missing or len(values) < MIN_ROW_NUMBERS:
-        return False
-    return float(values[0]).is_integer() and bool((np.diff(values) == 1).all())
 
 
 def left_out_notes(uses: dict[str, str]) -> list[str]:

@@ -104,7 +104,7 @@ def _indicators(column: Column, rows: Values) -> tuple[Features, bool]:
         names.append("missing" if "missing" not in names else "(missing)")
     first = 0 if len(levels) > 2 else 1
     code_of = {level: code for code, level in enumerate(levels)}
-    codes = np.array([code_of.get(value, 0) for value in values])
+    codes = np.array(list(map(code_of.get, values)), dtype=np.float64)
     indicators = np.equal(codes, np.arange(first, len(levels))[:, None]).astype(np.float64)
     return Features(
         column.name, [f"{column.name} = {name}" for name in names[first:]], indicators

@@ -80,7 +80,9 @@ def strip(strings: Any) -> Any:
 
 def _cells(arrays: Sequence[Any]) -> Any:
     """The cells of some columns in one array, column by column."""
-    return strip(pa.concat_arrays([array.cast(pa.large_string()) for array in arrays]))
+    kind = pa.large_string()
+    # A cast to the same type is slow for very many columns.
+    return strip(pa.concat_arrays([array if array.type == kind else array.cast(kind) for array in arrays]))
 
 
 def _parse_numbers(cells: Any, n_rows: int) -> tuple[Values, Values]:

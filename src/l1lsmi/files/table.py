@@ -17,6 +17,8 @@ Values = npt.NDArray[Any]
 
 #: Strings with more distinct values are text rather than a category.
 MAX_LEVELS = 20
+#: Fewer values may increase by one by chance.
+MIN_ROW_NUMBERS = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,6 +74,13 @@ class Column:
         if self.numeric:
             return np.asarray(np.isnan(self.values))
         return np.array([value is None for value in self.values.tolist()], dtype=bool)
+
+    @property
+    def numbers_rows(self) -> bool:
+        """Whether values are start, start + 1, ...: they reveal the target where rows are sorted by it."""
+        if self.kind != "number" or self.n_missing or len(self.values) < MIN_ROW_NUMBERS:
+            return False
+        return float(self.values[0]).is_integer() and bool((np.diff(self.values) == 1).all())
 
 
 @dataclass(eq=False, repr=False)

@@ -14,7 +14,6 @@ from l1lsmi.files import _memory
 from l1lsmi.files._formats import Options
 from l1lsmi.files._header import table_with_header
 from l1lsmi.files._libraries import import_optional
-from l1lsmi.files._memory import check_memory
 from l1lsmi.files._table_builder import TableBuilder
 from l1lsmi.files.problem import FileProblem, file_problems
 
@@ -42,9 +41,8 @@ def read(data: bytes, source: str, options: Options) -> TableBuilder:
     openpyxl = import_optional("openpyxl", "excel", "An Excel workbook")
     with file_problems(source, "an Excel workbook (.xlsx)"):
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            check_memory(
-                source, sum(member.file_size for member in archive.infolist()), "its decompressed text"
-            )
+            n_bytes = sum(member.file_size for member in archive.infolist())
+        _memory.check_memory(source, n_bytes, "its decompressed text")
         workbook = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
         try:
             rows = _sheet(workbook, options.sheet, source)
@@ -83,7 +81,7 @@ def _all_rows(rows: Iterator[tuple[Any, ...]], source: str) -> Rows:
     for row in rows:
         width = max(width, len(row))
         kept.append(row)
-        check_memory(source, CELL_SIZE * width * len(kept), "its sheet", available=available)
+        _memory.check_memory(source, CELL_SIZE * width * len(kept), "its sheet", available=available)
     return kept
 
 

@@ -64,9 +64,8 @@ def read_contents(data: bytes, source: str) -> Contents:
     with open_hdf5(data, source, FORMAT) as file:
         missing = [name for name in ("X", "obs", "var") if name not in file]
         if missing:
-            raise FileProblem(
-                f"{printable(source)} is no AnnData file: it has no {' and no '.join(missing)}."
-            )
+            names = " and no ".join(missing)
+            raise FileProblem(f"{printable(source)} is no AnnData file: it has no {names}.")
         _check_sizes(file, source)
         genes = [str(name) for name in elements.read_elem(file["var"]).index]
         cells = elements.read_elem(file["obs"])
@@ -77,11 +76,10 @@ def read_contents(data: bytes, source: str) -> Contents:
 
 def _check_sizes(file: Any, source: str) -> None:
     """Refuse what does not fit: a data set may claim to be much larger than the file."""
-    item = file["X"]
-    shape = (
-        item.shape if hasattr(item, "shape") else item.attrs.get("shape", item.attrs.get("h5sparse_shape"))
-    )
-    check_memory(source, 16 * math.prod(map(int, () if shape is None else shape)), "the full matrix of genes")
+    X = file["X"]
+    shape = X.shape if hasattr(X, "shape") else X.attrs.get("shape", X.attrs.get("h5sparse_shape"))
+    n_values = math.prod(map(int, () if shape is None else shape))
+    check_memory(source, 16 * n_values, "the full matrix of genes")
     n_bytes = 0
 
     def count(name: str, item: Any) -> None:

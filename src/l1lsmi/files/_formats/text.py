@@ -19,7 +19,7 @@ from l1lsmi.files._header import table_with_header
 from l1lsmi.files._memory import read_all
 from l1lsmi.files._strings import Comma
 from l1lsmi.files._table_builder import TableBuilder
-from l1lsmi.files.problem import FileProblem, file_problems
+from l1lsmi.files.problem import FileProblem, empty_problem, file_problems
 
 #: Where two are equally likely, the first is used: commas also occur in numbers.
 DELIMITERS = ("\t", ";", "|", ",")
@@ -90,9 +90,7 @@ def _utf8(data: bytes, source: str, notes: list[str]) -> bytes:
     # Tabs may be empty values of the last row.
     data = data.rstrip(b"\r\n ")
     if not data.strip():
-        raise FileProblem(
-            f"{printable(source)} is empty: pass a file with a row of names and rows of values."
-        )
+        raise empty_problem(source)
     return data
 
 
@@ -183,9 +181,7 @@ def _header(text: bytes, delimiter: str, source: str) -> tuple[list[str], list[s
         ) from None
     if first is None:
         hint = ", perhaps as a quote is not closed" if text.count(b'"') % 2 else ""
-        raise FileProblem(
-            f"{printable(source)} has names of columns, but no rows of values below them{hint}."
-        )
+        raise FileProblem(f"{printable(source)} has names of columns, but no values below them{hint}.")
     row, line, _ = first
     if len(row) - len(names) not in (0, 1):
         raise _ragged(source, line, len(row), len(names))
