@@ -28,47 +28,53 @@ def load_libraries() -> None:
 
 def read_contents(data: bytes, source: str) -> Contents:
     """The variables of a file of version 4 to 7, and the names of those that are no arrays."""
-    arrays: dict[str, Values] = {}
-    left_out, n_values = [], 0
+    contents = Contents({})
+    n_values = 0
     with file_problems(source, "a MATLAB file (.mat)"):
-        for file in _single_variable_files(data):
-            for name, shape, kind in _headers(file):
-                n_values += math.prod(shape)
-                check_memory(source, 16 * n_values, "its arrays")
-                array = _array(_load(file, name), kind) if kind in CLASSES else None
-                if array is not None:
-                    arrays[name] = array
+        for file in _files(data):
+            headers = _headers(file)
+            n_values += sum(math.prod(shape) for _, shape, _ in headers)
+            check_memory(source, 16 * n_values, "its arrays")
+            classes = {name: kind for name, _, kind in headers if not name.startswith("__")}
+            variables = _load(file, [name for name, kind in classes.items() if kind in CLASSES])
+            for name, kind in classes.items():
+                array = _array(variables[name], kind) if name in variables else None
+                if array is None:
+                    contents.strings.append(name)
                 else:
-                    left_out.append(name)
-    return Contents(arrays, left_out)
+                    contents.arrays[name] = array
+    return contents
 
 
-def _single_variable_files(data: bytes) -> list[io.BytesIO]:
-    """A file for each variable, so that one that SciPy cannot list does not stop the others."""
+def _files(data: bytes) -> list[io.BytesIO]:
+    """The file, or a file for each variable where SciPy cannot list one of them."""
     file = io.BytesIO(data)
-    if 0 in data[:4]:  # version 4, which SciPy does not split but always lists
-        return [file]
-    return [part for _, part in matlab.varmats_from_mat(file)]
+    try:
+        matlab.whosmat(file)
+    except TypeError:
+        return [part for _, part in matlab.varmats_from_mat(file)]
+    return [file]
 
 
 def _headers(file: io.BytesIO) -> list[tuple[str, tuple[int, ...], str]]:
     """Name, shape and class of each variable."""
     try:
-        headers = matlab.whosmat(file)
+        headers: list[tuple[str, tuple[int, ...], str]] = matlab.whosmat(file)
     except TypeError:
         # Objects such as strings, tables and dates of newer MATLAB have no shape.
-        found = [item for item in matlab.loadmat(file).values() if isinstance(item, matlab.MatlabOpaque)]
-        headers = [(item["s0"].item().decode(errors="replace"), (), "opaque") for item in found]
-    return [header for header in headers if not header[0].startswith("__")]
+        opaque = [item for item in matlab.loadmat(file).values() if isinstance(item, matlab.MatlabOpaque)]
+        headers = [(item["s0"].item().decode(errors="replace"), (), "opaque") for item in opaque]
+    return headers
 
 
-def _load(file: io.BytesIO, name: str) -> Any:
-    """A variable as SciPy reads it."""
+def _load(file: io.BytesIO, names: list[str]) -> dict[str, Any]:
+    """Some variables as SciPy reads them."""
     head = file.getvalue()[:128]
     options: dict[str, Any] = {}
     if 0 not in head[:4]:  # version 5 or later, whose header tells the byte order of its UTF-16
         options["uint16_codec"] = "utf-16-le" if head[126:128] == b"IM" else "utf-16-be"
-    return matlab.loadmat(file, variable_names=[name], **options)[name]
+    variables: dict[str, Any] = matlab.loadmat(file, variable_names=names, **options) if names else {}
+    return variables
 
 
 def _array(values: Any, kind: str = "") -> Values | None:
