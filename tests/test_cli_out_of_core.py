@@ -96,7 +96,7 @@ def test_select_gives_the_same_on_disk_and_in_memory(capfd, tmp_path, streamed, 
     assert found["columns"] == ["b", "d"] and found["features_considered"] == 7
     assert {column["name"]: column["why"] for column in found["left_out"]} == {
         "constant": "constant",
-        "number": "numbers the rows",
+        "number": "row numbers",
     }
 
 

@@ -106,6 +106,16 @@ def as_dataset(X: Any, format: str | None = None) -> Any:
     return dataset.dataset(X) if isinstance(X, (pa.Table, pa.RecordBatch)) else None
 
 
+def select_columns(data: Any, names: Sequence[str]) -> Any:
+    """The dataset of some columns."""
+    return data.replace_schema(pa.schema([data.schema.field(name) for name in names]))
+
+
+def release_memory() -> None:
+    """Return memory that pyarrow keeps for later to the system."""
+    pa.default_memory_pool().release_unused()
+
+
 def file_format(data: Any) -> str | None:
     """The format of the files of a dataset, for `ArrowFile`; None if it has no such files."""
     found = getattr(data, "format", None)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from l1lsmi._atomic_file import check_place
+from l1lsmi._atomic_file import check_writable
 from l1lsmi._cli.text import printable
 from l1lsmi.methods import METHODS, Method
 
@@ -37,7 +37,7 @@ def _problem(path: str, suffixes: tuple[str, ...], taken: dict[str, str]) -> str
     if os.path.isdir(path):
         return "is a directory"
     try:
-        check_place(path)
+        check_writable(path)
     except (OSError, ValueError) as error:
         return f"cannot be written: {getattr(error, 'strerror', None) or error}"
     real = os.path.realpath(path)

@@ -11,7 +11,7 @@ from typing import Any
 import click
 from sklearn.exceptions import ConvergenceWarning
 
-from l1lsmi._atomic_file import write_whole
+from l1lsmi._atomic_file import write_atomically
 from l1lsmi._cli.checks import check_k, check_outputs, check_time_limit
 from l1lsmi._cli.data import Data, load_data
 from l1lsmi._cli.interrupt import INTERRUPTED
@@ -84,7 +84,7 @@ def _write(result: dict[str, Any], data: Data, options: dict[str, Any], as_json:
     """Write files, then print: what is printed about files is then true."""
     if options["save"]:
         text = json.dumps(result, indent=2, ensure_ascii=True) + "\n"
-        write_whole(options["save"], text.encode("utf-8"))
+        write_atomically(options["save"], text.encode("utf-8"))
     if options["output"]:
         names = [*result["columns"], result["target"]]
         write_table(data.table.load(names), names, options["output"])

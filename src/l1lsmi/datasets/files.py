@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from l1lsmi._arrays import HostArray
-from l1lsmi._atomic_file import write_whole
+from l1lsmi._atomic_file import write_atomically
 from l1lsmi.datasets.dataset import Dataset, check_stored
 from l1lsmi.datasets.entry import Entry
 
@@ -137,7 +137,7 @@ def write(data: Dataset, path: Path) -> None:
     stream = io.BytesIO()
     np.savez_compressed(stream, **arrays)
     # Of two that write at once the last one wins, and both have written the same.
-    write_whole(path, stream.getvalue())
+    write_atomically(path, stream.getvalue())
 
 
 def _digest(arrays: dict[str, HostArray]) -> str:

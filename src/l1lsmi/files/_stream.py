@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from l1lsmi import _arrow
-from l1lsmi.files.formats import by_name
-from l1lsmi.files.formats.arrow import add_table, check_decoded, mark_index
-from l1lsmi.files.found import Columns
-from l1lsmi.files.libraries import arrow
-from l1lsmi.files.problem import damage
+from l1lsmi.files._formats import format_of_name
+from l1lsmi.files._formats.arrow import add_table, check_decoded, exclude_index
+from l1lsmi.files._table_builder import TableBuilder
+from l1lsmi.files.problem import file_problems
 from l1lsmi.files.table import Column, DataTable, Values
 
 
@@ -49,7 +48,7 @@ class StreamedFeatures:
             stop = start + batch.num_rows
             inside = rows[np.searchsorted(rows, start) : np.searchsorted(rows, stop)]
             if inside.size:
-                found.append(_arrow.batch_values(batch.take(arrow().array(inside - start)), names))
+                found.append(_arrow.batch_values(batch, names)[inside - start])
             start = stop
         return np.concatenate(found)
 
@@ -63,14 +62,14 @@ class StreamedTable(DataTable):
 
     def streamed(self, names: Sequence[str]) -> StreamedFeatures:
         """Some numeric columns as features on disk."""
-        schema = arrow().schema([self.dataset.schema.field(name) for name in names])
-        return StreamedFeatures(self.file, self.dataset.replace_schema(schema), (self.n_rows, len(names)))
+        dataset = _arrow.select_columns(self.dataset, names)
+        return StreamedFeatures(self.file, dataset, (self.n_rows, len(names)))
 
     def load(self, names: Sequence[str]) -> DataTable:
         """A table of some columns in memory."""
-        columns = Columns(names)
-        add_table(columns, range(len(names)), self.file.read(names), self.source)
-        return DataTable(columns.in_order(), self.n_rows, self.source, self.format)
+        table = TableBuilder(names)
+        add_table(table, range(len(names)), self.file.read(names), self.source)
+        return DataTable(table.columns, self.n_rows, self.source, self.format)
 
 
 def stream_table(
@@ -94,7 +93,7 @@ def stream_table(
         features have to be encoded, or values are missing. Files that cannot be read are None as well, as
         reading them into memory gives the error.
     """
-    format = format or by_name(source)
+    format = format or format_of_name(source)
     if format not in ("parquet", "feather") or not Path(source).is_file():
         return None
     try:
@@ -108,15 +107,14 @@ def stream_table(
     features = _features(schema, target, drop, only)
     if features is None:
         return None
-    columns = _described(file, schema.names, n_rows, target, source)
-    mark_index(columns, schema)
-    incomplete = {c.name for c in columns.found.values() if c.n_missing and c.kind != "empty"}
+    table = _without_values(file, schema.names, n_rows, target, source)
+    exclude_index(table, schema)
+    incomplete = {column.name for column in table.columns if column.n_missing and column.kind != "empty"}
     if incomplete & {target, *features}:
         return None
     with open(source, "rb") as stream:
         sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
-    notes = tuple(columns.notes)
-    return StreamedTable(columns.in_order(), n_rows, source, format, notes, sha256, file, dataset)
+    return StreamedTable(table.columns, n_rows, source, format, tuple(table.notes), sha256, file, dataset)
 
 
 def _check_names(names: Sequence[str], asked: Sequence[str], source: str) -> None:
@@ -135,27 +133,30 @@ def _features(schema: Any, target: str, drop: Collection[str], only: Collection[
     return features if features <= usable else None
 
 
-def _described(file: Any, names: Sequence[str], n_rows: int, target: str, source: str) -> Columns:
+def _without_values(
+    file: _arrow.ArrowFile, names: Sequence[str], n_rows: int, target: str, source: str
+) -> TableBuilder:
     """All columns without their values, apart from the target; they are read a few at a time."""
     if file.parquet is not None:
         check_decoded(file.parquet, source)
-    columns = Columns(names)
-    n_columns = max(1, _arrow.BATCH_VALUES // (8 * n_rows))
-    for start in range(0, len(names), n_columns):
-        some = names[start : start + n_columns]
-        with damage(source, "a table of Arrow"):
-            table = file.read(some)
-        places = range(start, start + len(some))
-        add_table(columns, places, table, source)
-        for place in places:
-            columns.found[place] = _without_values(columns.found[place], target)
-    arrow().default_memory_pool().release_unused()
-    return columns
+    table = TableBuilder(names)
+    step = max(1, _arrow.BATCH_VALUES // (8 * n_rows))
+    for start in range(0, len(names), step):
+        indices = range(start, min(start + step, len(names)))
+        with file_problems(source, "a table of Arrow"):
+            found = file.read([names[index] for index in indices])
+        add_table(table, indices, found, source)
+        for index in indices:
+            table.change(index, _target if names[index] == target else _on_disk)
+    _arrow.release_memory()
+    return table
 
 
-def _without_values(column: Column, target: str) -> Column:
-    if column.name == target:
-        return replace(column, raw=None)
+def _target(column: Column) -> Column:
+    return replace(column, raw=None)
+
+
+def _on_disk(column: Column) -> Column:
     return StreamedColumn(
         column.name,
         column.kind,

@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from l1lsmi._arrow import ArrowFile, index_columns
-from l1lsmi.files.columns import add_arrays, whole
-from l1lsmi.files.formats import FORMATS, Options
-from l1lsmi.files.found import Columns
-from l1lsmi.files.libraries import arrow, compute
-from l1lsmi.files.memory import at_hand, check_room
-from l1lsmi.files.problem import FileProblem, damage, shown, where
+from l1lsmi._messages import printable, quoted
+from l1lsmi.files import _memory
+from l1lsmi.files._arrow_arrays import add_arrays
+from l1lsmi.files._formats import FORMATS, Options
+from l1lsmi.files._memory import check_memory
+from l1lsmi.files._table_builder import TableBuilder
+from l1lsmi.files.problem import FileProblem, file_problems
 
 #: Encodings of text that store a repeated value, or its beginning, once for many rows.
 REPEATING = {"PLAIN_DICTIONARY", "RLE_DICTIONARY", "DELTA_BYTE_ARRAY"}
@@ -21,7 +24,7 @@ REPEATING = {"PLAIN_DICTIONARY", "RLE_DICTIONARY", "DELTA_BYTE_ARRAY"}
 COPIES = 4
 
 
-def read(data: bytes, source: str, options: Options) -> Columns:
+def read(data: bytes, source: str, options: Options) -> TableBuilder:
     """Read a table of Arrow.
 
     Parameters
@@ -32,44 +35,44 @@ def read(data: bytes, source: str, options: Options) -> Columns:
     options : Options
         Its format: Parquet, or Feather and streams.
     """
-    with damage(source, FORMATS[options.format].title):
-        file = ArrowFile(arrow().py_buffer(data), options.format)
+    with file_problems(source, FORMATS[options.format].title):
+        file = ArrowFile(pa.py_buffer(data), options.format)
         if file.parquet is not None:
-            check_parquet(file.parquet, source)
-        table = file.read()
-    if table.num_rows == 0 or table.num_columns == 0:
+            _check_parquet(file.parquet, source)
+        found = file.read()
+    if found.num_rows == 0 or found.num_columns == 0:
         raise FileProblem(
-            f"{where(source)} has {table.num_rows} rows and {table.num_columns} columns: there is nothing "
-            "to read."
+            f"{printable(source)} has {found.num_rows} rows and {found.num_columns} columns: there is "
+            "nothing to read."
         )
-    columns = Columns(table.column_names)
-    add_table(columns, range(table.num_columns), table, source)
-    mark_index(columns, table.schema)
-    return columns
+    table = TableBuilder(found.column_names)
+    add_table(table, range(found.num_columns), found, source)
+    exclude_index(table, found.schema)
+    return table
 
 
-def add_table(columns: Columns, places: Sequence[int], table: Any, source: str) -> None:
+def add_table(table: TableBuilder, indices: Sequence[int], found: Any, source: str) -> None:
     """Add the columns of a table of Arrow, which is checked first: a file may be damaged."""
-    with damage(source, "a table of Arrow"):
-        table.validate(full=True)
-        _check_words(table, source)
-        add_arrays(columns, places, [whole(array) for array in table.columns])
+    with file_problems(source, "a table of Arrow"):
+        found.validate(full=True)
+        _check_strings(found, source)
+        add_arrays(table, indices, found.columns)
 
 
-def mark_index(columns: Columns, schema: Any) -> None:
-    """The index that pandas writes has names of rows: it is no feature unless asked for by name."""
+def exclude_index(table: TableBuilder, schema: Any) -> None:
+    """Exclude the index of pandas, which has names of rows, from the features."""
     for name in index_columns(schema):
-        columns.set_aside(columns.names.index(name))
-        columns.say(f"Column {name!r} is the index of a data frame, and is no feature.")
+        table.exclude(table.names.index(name))
+        table.add_note(f"Column {name!r} is the index of a data frame, and is no feature.")
 
 
-def check_parquet(opened: Any, source: str) -> None:
+def _check_parquet(opened: Any, source: str) -> None:
     """Refuse a Parquet file that does not fit into memory."""
     about = opened.metadata
     packed = sum(about.row_group(group).total_byte_size for group in range(about.num_row_groups))
     # A repeated value takes no space in the file, however often it is repeated.
     widths = [max(8, about.schema.column(place).length or 0) for place in range(about.num_columns)]
-    check_room(source, max(packed, about.num_rows * sum(widths)), "its table")
+    check_memory(source, max(packed, about.num_rows * sum(widths)), "its table")
     check_decoded(opened, source)
 
 
@@ -78,7 +81,7 @@ def check_decoded(opened: Any, source: str) -> None:
 
     Only columns that could be too large are decoded, a few rows at a time.
     """
-    about, room = opened.metadata, at_hand()
+    about, available = opened.metadata, _memory.available_memory()
     longest: dict[str, int] = {}
     most = 0
     for group in range(about.num_row_groups):
@@ -90,29 +93,28 @@ def check_decoded(opened: Any, source: str) -> None:
                     longest.get(chunk.path_in_schema, 0), chunk.total_uncompressed_size
                 )
                 most += chunk.num_values * chunk.total_uncompressed_size
-    if COPIES * most <= room:
+    if COPIES * most <= available:
         return
     needed = 0
     for path, length in longest.items():
-        rows = min(max(1, room // (8 * COPIES * max(length, 1))), 1 << 16)
+        rows = min(max(1, available // (8 * COPIES * max(length, 1))), 1 << 16)
         for batch in opened.iter_batches(rows, columns=[path]):
             needed += COPIES * batch.nbytes
-            if needed > room:
-                check_room(source, needed, f"its column {shown(path)}")
+            if needed > available:
+                check_memory(source, needed, f"its column {quoted(path)}")
 
 
-def _check_words(table: Any, source: str) -> None:
+def _check_strings(table: Any, source: str) -> None:
     """Refuse text that is stored once in memory, but has to be copied for every row that has it."""
     needed = 8 * table.num_rows * table.num_columns
     for column in table.columns:
         for chunk in column.chunks:
             needed += COPIES * _decoded_size(chunk)
-    check_room(source, needed, "its table")
+    check_memory(source, needed, "its table")
 
 
 def _decoded_size(array: Any) -> int:
     """Bytes of the decoded text of an array that may store a value once for many rows."""
-    pa, pc = arrow(), compute()
     types = pa.types
     if types.is_string_view(array.type) or types.is_binary_view(array.type):
         return int(_lengths(array).sum())
@@ -126,15 +128,14 @@ def _decoded_size(array: Any) -> int:
     return int((lengths[places] * np.asarray(counts.field("counts"), dtype=np.int64)).sum())
 
 
-def _lengths(words: Any) -> Any:
+def _lengths(array: Any) -> Any:
     """Bytes of each value of an array of text; None if it is no text."""
-    pa, pc = arrow(), compute()
     types = pa.types
-    if types.is_string_view(words.type) or types.is_binary_view(words.type):
+    if types.is_string_view(array.type) or types.is_binary_view(array.type):
         # Views have no function for it: the first number of a view is its length.
-        views = np.frombuffer(words.buffers()[1], dtype=np.int32).reshape(-1, 4)
-        return np.maximum(views[words.offset : words.offset + len(words), 0].astype(np.int64), 0)
-    is_words = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
-    if not any(test(words.type) for test in is_words):
+        views = np.frombuffer(array.buffers()[1], dtype=np.int32).reshape(-1, 4)
+        return np.maximum(views[array.offset : array.offset + len(array), 0].astype(np.int64), 0)
+    is_text = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
+    if not any(test(array.type) for test in is_text):
         return None
-    return np.asarray(pc.binary_length(words).fill_null(0), dtype=np.int64)
+    return np.asarray(pc.binary_length(array).fill_null(0), dtype=np.int64)
