@@ -50,7 +50,7 @@ class HeldOutProcess:
                     resource_tracker.ensure_running()
                 with sigint_blocked():
                     process.start()
-                self._process = process
+                    self._process = process
                 # In a thread, as sending blocks until the process has imported its libraries.
                 threading.Thread(target=self._send, daemon=True).start()
             except OSError:  # no process can be started: this one computes the errors
