@@ -1,4 +1,4 @@
-"""The command line as a person or a program uses it."""
+"""Commands: their results as text and JSON, their files, and their errors."""
 
 import json
 import os
@@ -66,12 +66,12 @@ def test_select_finds_what_the_estimator_finds(capfd, xor):
     assert found["classes"] == ["down", "up"] and found["file"]["rows"] == 200
 
 
-def test_select_for_people(capfd, xor):
+def test_select_as_text(capfd, xor):
     result = call(capfd, "select", xor.path, "-t", "label", "-k", "2")
     assert result.code == 0
     assert "selected 2 of 10 features by l1-lsmi in" in result.out and ", SMI estimate 0." in result.out
     assert "x0" in result.out and "x1" in result.out and "x2" not in result.out
-    assert "200 rows, 11 columns (10 yes/no, 1 category)" in result.err  # what was read is a remark
+    assert "200 rows, 11 columns (10 yes/no, 1 category)" in result.err  # no result
 
 
 def test_quiet_prints_the_selection_and_nothing_else(capfd, xor):
@@ -84,7 +84,7 @@ def test_quiet_prints_the_selection_and_nothing_else(capfd, xor):
     assert sorted(os.listdir(xor.folder)) == ["o.csv", "r.html", "s.json", "xor.csv"]
 
 
-def test_what_is_left_out_is_said_once(capfd, xor):
+def test_columns_left_out_are_named_once(capfd, xor):
     days = pd.date_range("2020-01-01", periods=200).strftime("%Y-%m-%d")
     frame = xor.frame.assign(patient=[f"P{i}" for i in range(200)], sample=range(200), day=days)
     frame.to_csv(xor.path, index=False)
@@ -96,7 +96,7 @@ def test_what_is_left_out_is_said_once(capfd, xor):
         assert ("sample" in {feature["name"] for feature in found["features"]}) == used
 
 
-OPTIONS_TO_TYPE = {
+OPTIONS_IN_ERRORS = {
     "a task": ("a,y\n1,u\n2,v\n3,u\n", ["--task", "regression"], "use --task classification"),
     "fractions": ("a,y\n1,1.5\n2,2\n3,1\n", ["--task", "classification"], "use --task regression"),
     "gaps": (
@@ -108,15 +108,15 @@ OPTIONS_TO_TYPE = {
 }
 
 
-@pytest.mark.parametrize("case", OPTIONS_TO_TYPE)
-def test_messages_name_the_option_to_type(capfd, tmp_path, case):
-    content, options, words = OPTIONS_TO_TYPE[case]
+@pytest.mark.parametrize("case", OPTIONS_IN_ERRORS)
+def test_errors_name_the_option(capfd, tmp_path, case):
+    content, options, words = OPTIONS_IN_ERRORS[case]
     (tmp_path / "d.csv").write_text(content)
     result = call(capfd, "select", tmp_path / "d.csv", "-t", "y", *options)
     assert result.code == 1 and words in result.err
 
 
-def test_sheets_and_arrays_are_asked_for_by_option(capfd, tmp_path):
+def test_sheets_and_arrays_are_chosen_by_option(capfd, tmp_path):
     with pd.ExcelWriter(tmp_path / "d.xlsx") as book:
         for name in ("one", "two"):
             pd.DataFrame({"a": [1, 2, 3], "y": [0, 1, 0]}).to_excel(book, sheet_name=name, index=False)
@@ -126,7 +126,7 @@ def test_sheets_and_arrays_are_asked_for_by_option(capfd, tmp_path):
         assert result.code == 1 and words in result.err
 
 
-def test_notes_name_the_option_to_type(capfd, tmp_path):
+def test_notes_name_the_option(capfd, tmp_path):
     rng = np.random.default_rng(0)
     pd.DataFrame({"a": rng.normal(size=60), "y": rng.permutation(60)}).to_csv(tmp_path / "d.csv", index=False)
     result = call(capfd, "measure", tmp_path / "d.csv", "-t", "y", "--measures", "pearson")
@@ -169,7 +169,7 @@ def test_standard_input(xor):
     assert json.loads(run_.stdout)["columns"] == ["x0", "x1"]
 
 
-def test_time_limit_gives_the_best_so_far(capfd, tmp_path):
+def test_time_limit_returns_the_best_so_far(capfd, tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(800, 60)), columns=[f"c{j}" for j in range(60)])
     frame["y"] = rng.normal(size=800)
@@ -178,19 +178,19 @@ def test_time_limit_gives_the_best_so_far(capfd, tmp_path):
         capfd, "select", "select", tmp_path / "noise.csv", "-t", "y", "-k", 7, "--time-limit", 0.05
     )
     assert found["stop_reason"].startswith("The time limit was reached") and len(found["features"]) == 7
-    # There was no time to weigh them, and a column of ones would say that they weigh the same.
+    # There was no time to fit them, and weights of one would be taken for fitted ones.
     assert [feature["weight"] for feature in found["features"]] == [None] * 7
     stopped = call(capfd, "select", tmp_path / "noise.csv", "-t", "y", "-k", 7, "--time-limit", 0.05)
     assert "weights not fitted: the search was stopped" in stopped.out and "1.000" not in stopped.out
 
 
-def test_control_c_gives_the_best_so_far(tmp_path):
+def test_control_c_returns_the_best_so_far(tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(2000, 300)), columns=[f"c{j}" for j in range(300)])
     frame["y"] = rng.normal(size=2000)
     frame.to_parquet(tmp_path / "noise.parquet")
     saved = tmp_path / "s.json"
-    for seconds in (1, 4, 16, 64):  # until the search has begun, there is nothing to give
+    for seconds in (1, 4, 16, 64):  # until the search has begun, there is no result
         code, out, err = interrupted_after(seconds, tmp_path / "noise.parquet", saved)
         assert code == 130 and "Traceback" not in err
         if "before there was a result" not in err:
@@ -239,7 +239,7 @@ def test_apply_takes_the_same_columns_of_new_data(capfd, xor):
     assert pd.read_csv(BytesIO(printed.out.encode())).columns.tolist() == ["x0", "x1"]
 
 
-def test_apply_names_what_is_missing(capfd, xor):
+def test_apply_names_missing_columns(capfd, xor):
     saved = xor.folder / "selection.json"
     call(capfd, "select", xor.path, "-t", "label", "-k", 2, "--save", saved)
     xor.frame.rename(columns={"x1": "X1"}).to_csv(xor.folder / "new.csv", index=False)
@@ -259,14 +259,14 @@ def test_apply_names_what_is_missing(capfd, xor):
         (b'{"version": ' + b"1" * 5000 + b"}", "is not a selection"),
     ],
 )
-def test_apply_refuses_what_is_no_selection(capfd, xor, content, words):
+def test_apply_refuses_other_files(capfd, xor, content, words):
     path = xor.folder / "bad.json"
     path.write_bytes(content)
     result = call(capfd, "apply", path, xor.path)
     assert result.code == 1 and words in result.err and result.err.count("\n") == 1
 
 
-def test_apply_stops_at_a_selection_without_end(capfd, xor, monkeypatch):
+def test_apply_refuses_an_endless_file(capfd, xor, monkeypatch):
     monkeypatch.setattr("l1lsmi._cli.selection.MAX_BYTES", 1000)
     result = call(capfd, "apply", "/dev/zero", xor.path)
     assert result.code == 1 and "/dev/zero is too large for a selection" in result.err
@@ -275,7 +275,7 @@ def test_apply_stops_at_a_selection_without_end(capfd, xor, monkeypatch):
 # -- measure ----------------------------------------------------------------------------------
 
 
-def test_measure_sorts_columns_by_what_they_say(capfd, tmp_path):
+def test_measure_sorts_columns_by_dependence(capfd, tmp_path):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(300, 3))
     frame = pd.DataFrame(x, columns=["line", "square", "nothing"])
@@ -291,7 +291,7 @@ def test_measure_sorts_columns_by_what_they_say(capfd, tmp_path):
     assert "square" in text.out and "and 2 more" in text.out
 
 
-def test_measure_looks_at_the_clock_after_every_column(capfd, tmp_path):
+def test_measure_checks_the_time_limit_between_batches(capfd, tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(500, 20)), columns=[f"c{j}" for j in range(20)])
     frame["y"] = rng.normal(size=500)
@@ -304,7 +304,7 @@ def test_measure_looks_at_the_clock_after_every_column(capfd, tmp_path):
     whole = called_json(capfd, "measure", *args)
     own = SquaredMutualInformation(task="regression", random_state=0)
     scores = own.score_each(frame.drop(columns="y").to_numpy(), frame["y"].to_numpy())
-    # In blocks of whatever size the scores are those of all columns at once.
+    # The scores do not depend on the size of the batches.
     assert {f["name"]: f["scores"]["smi"] for f in whole["features"]} == pytest.approx(
         dict(zip(frame.columns[:20], scores, strict=True)), abs=1e-12
     )
@@ -313,7 +313,7 @@ def test_measure_looks_at_the_clock_after_every_column(capfd, tmp_path):
 # -- compare ----------------------------------------------------------------------------------
 
 
-def test_compare_tells_who_is_better(capfd, xor):
+def test_compare_orders_methods_by_error(capfd, xor):
     found = called_json(
         capfd, "compare", "compare", xor.path, "-t", "label", "-k", 2, "--methods", "l1-lsmi,pearson,relieff"
     )
@@ -342,13 +342,13 @@ def test_a_comparison_and_its_report_have_the_same_errors(capfd, xor):
     ]
 
 
-def test_compare_counts_the_features_that_are_the_same(capfd, xor):
+def test_compare_counts_shared_features(capfd, xor):
     result = call(capfd, "compare", xor.path, "-t", "label", "-k", 2, "--methods", "relieff,pearson")
     rows = {line.split()[0]: line.split() for line in result.out.splitlines() if line.strip()}
     assert rows["relieff"][-3:] == ["2", "of", "2"] and rows["pearson"][-2:] == ["of", "2"]
 
 
-def test_compare_begins_with_what_is_quick(capfd, xor, monkeypatch):
+def test_compare_runs_quick_methods_first(capfd, xor, monkeypatch):
     seen = []
     original = compare_selectors
 
@@ -365,14 +365,14 @@ def test_compare_begins_with_what_is_quick(capfd, xor, monkeypatch):
     assert found["agreement"][0][2] == len(features[0] & features[2]) / len(features[0] | features[2])
 
 
-def test_a_comparison_that_finished_nothing_says_so(capfd, xor):
+def test_a_comparison_without_finished_methods_is_an_error(capfd, xor):
     args = ["compare", xor.path, "-t", "label", "-k", 2, "-q", "--time-limit", 1e-9]
     result = call(capfd, *args, "--report", xor.folder / "r.html")
     assert result.code == 1 and result.out == "" and result.err.count("\n") == 1
     assert "before any method was finished" in result.err and os.listdir(xor.folder) == ["xor.csv"]
 
 
-# -- everything -------------------------------------------------------------------------------
+# -- all commands -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
@@ -419,7 +419,7 @@ UNUSABLE = {
 
 
 @pytest.mark.parametrize("case", UNUSABLE)
-def test_data_that_cannot_be_used_get_a_sentence(capfd, tmp_path, case):
+def test_unusable_data_give_one_sentence(capfd, tmp_path, case):
     content, words = UNUSABLE[case]
     (tmp_path / "d.csv").write_bytes(content)
     result = call(capfd, "select", tmp_path / "d.csv", "-t", "y", "-q", "--save", tmp_path / "s.json")
@@ -448,7 +448,7 @@ USAGE = {
 
 
 @pytest.mark.parametrize("case", USAGE)
-def test_wrong_usage_is_said_in_a_sentence(capfd, xor, case):
+def test_wrong_usage_gives_one_sentence(capfd, xor, case):
     result = call(capfd, *[xor.path if arg == "FILE" else arg for arg in USAGE[case]])
     assert result.code == 2 and result.out == ""
     (line,) = [line for line in result.err.splitlines() if line.startswith("Error")]
@@ -479,7 +479,7 @@ def test_a_report_that_fails_leaves_one_document(capfd, xor, monkeypatch):
     assert result.err == f"Error: {report} cannot be used: No space left on device.\n"
 
 
-def test_names_cannot_act_on_a_terminal(capfd, tmp_path):
+def test_control_characters_in_names_are_escaped(capfd, tmp_path):
     X, y = make_xor(100, random_state=0)
     frame = pd.DataFrame(X[:, :3], columns=["a\x1b[2Jb", "[red]c[/red]", "d\u202ee"])
     frame["y"] = y
@@ -489,7 +489,7 @@ def test_names_cannot_act_on_a_terminal(capfd, tmp_path):
     assert r"a\x1b[2Jb" in result.out and "[red]c[/red]" in result.out
 
 
-def test_a_reader_that_has_seen_enough(xor):
+def test_a_closed_pipe_is_no_error(xor):
     command = f"{sys.executable} -m l1lsmi select {xor.path} -t label -k 2 | head -1"
     run_ = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)
     assert "Traceback" not in run_.stderr and "Error" not in run_.stderr

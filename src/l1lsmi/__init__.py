@@ -16,8 +16,8 @@ ROOMS = ("baselines", "evaluation", "measures", "methods", "selectors", "strateg
 
 
 def __getattr__(name: str) -> Any:
-    # Loaded when they are asked for: the command line has to be able to answer Ctrl-C while scikit-learn
-    # loads, and the process that reads HDF5 does not need it at all.
+    # Imported when they are used: the command line prints its help, and handles Ctrl-C, without scikit-learn,
+    # and the process that reads HDF5 does not need it.
     if name in SELECTORS:
         return getattr(importlib.import_module("l1lsmi.selectors"), name)
     if name in ROOMS:
