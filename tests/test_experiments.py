@@ -9,17 +9,16 @@ import pytest
 pytest.importorskip("pyarrow")
 
 from experiments import config as config_module
-from experiments import problem as problem_module
+from experiments import real as real_module
 from experiments import unit as unit_module
 from experiments.__main__ import main
 from experiments.config import config_names, read_config
 from experiments.method import KINDS, Method
-from experiments.problem import Real, k_of_table, ks_of_figure
+from experiments.problem import k_of_table, ks_of_figure
+from experiments.real import Real
 from experiments.registry import all_methods, all_problems
 from experiments.seeds import stable_seed
 from experiments.unit import Desk, Unit
-from l1lsmi import datasets
-from l1lsmi.datasets.catalogue import CATALOGUE
 from tests.small_experiment import TOYS, small
 
 ROOT = Path(__file__).parent.parent
@@ -37,8 +36,7 @@ def test_every_file_has_what_it_is_named_after():
 
 def test_datasets_are_those_of_the_paper():
     real = {name: problem for name, problem in all_problems().items() if isinstance(problem, Real)}
-    assert set(real) == set(datasets.names())
-    assert set(all_problems()) - set(real) == set(TOYS)
+    assert len(real) == 23 and set(all_problems()) - set(real) == set(TOYS)
     # The paper's table: k, and whether the target has classes.
     assert {name for name, problem in real.items() if problem.k == 10} == {
         *("satimage", "spectf", "senseval2", "speech", "sonar", "msd")
@@ -99,7 +97,7 @@ def test_configurations_are_the_paper_s():
     assert config_names() == ["figure", "real", "rivals", "subsets", "toys"]
     toys, real, rivals, figure = (read_config(name) for name in ("toys", "real", "rivals", "figure"))
     assert (len(toys.methods), set(toys.datasets), toys.trials) == (11, set(TOYS), 50)
-    assert set(datasets.names()) - set(real.datasets) == {"flaresolar"} and len(real.datasets) == 22
+    assert set(all_problems()) - set(real.datasets) == {"flaresolar", *TOYS} and len(real.datasets) == 22
     assert real.protocols == ("paper", "held_out") and real.trials >= 20
     # Every rival is in one of the two, on the same rows and folds.
     assert {name for name, method in all_methods().items() if method.in_paper is None} <= {
@@ -107,7 +105,7 @@ def test_configurations_are_the_paper_s():
         *rivals.methods,
     }
     assert (rivals.protocols, rivals.seed, rivals.n_samples) == (real.protocols, real.seed, real.n_samples)
-    narrow = [name for name in real.datasets if CATALOGUE[name].columns < 50]
+    narrow = [name for name in real.datasets if all_problems()[name].n_features < 50]
     assert list(rivals.datasets) == narrow and rivals.trials <= real.trials
     assert (len(figure.methods), len(figure.datasets), figure.trials) == (7, 14, 20)
 
@@ -146,12 +144,12 @@ def made_up(monkeypatch):
         y = 50.0 + 9 * X[:, 0] if task == "regression" else (X[:, 0] * X[:, 1] > 0).astype(np.int64)
         groups = None if n_groups is None else rng.integers(0, n_groups, size=n)
         data = SimpleNamespace(X=X, y=y, groups=groups, partial=False)
-        monkeypatch.setattr(problem_module.datasets, "load", lambda name: data)
-        problem_module._load.cache_clear()
+        monkeypatch.setattr(Real, "load", lambda real: data)
+        real_module._all_rows.cache_clear()
         return data
 
     yield install
-    problem_module._load.cache_clear()
+    real_module._all_rows.cache_clear()
 
 
 def test_rows_of_a_trial(made_up):
@@ -185,7 +183,7 @@ def test_targets_of_two_datasets_are_in_standard_deviations(made_up):
     made_up(100, task="regression")
     y = all_problems()["msd"].draw(0).y
     assert (y.mean(), y.std()) == (pytest.approx(0, abs=1e-12), pytest.approx(1))
-    problem_module._load.cache_clear()
+    real_module._all_rows.cache_clear()
     assert all_problems()["housing"].draw(0).y.mean() == pytest.approx(50, abs=3)
 
 
@@ -252,12 +250,12 @@ def test_what_cannot_be_run_is_skipped_with_a_reason(desk):
 def test_missing_data_fail_every_method(monkeypatch):
     asked = []
 
-    def load(name):
-        asked.append(name)
-        raise OSError(f"{name} is not in {Path.home()}")
+    def load(real):
+        asked.append(real.name)
+        raise OSError(f"{real.name} is not in {Path.home()}")
 
-    monkeypatch.setattr(problem_module.datasets, "load", load)
-    problem_module._load.cache_clear()
+    monkeypatch.setattr(Real, "load", load)
+    real_module._all_rows.cache_clear()
     config = small(datasets=("wine",), protocols=("paper", "held_out"))
     table = Desk(Unit(config, "wine", 0, config.methods, {}))
     for name in config.methods:
