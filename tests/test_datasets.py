@@ -15,7 +15,7 @@ from experiments.data.recipe import OpenML
 from experiments.real import Real
 from experiments.registry import all_problems
 
-# The paper's table of data sets: features, samples, and percent of each class ("even" where it says so).
+# The paper's table of datasets: features, samples, and percent of each class.
 PAPER = {
     "abalone": (8, 4177, ()),
     "bcancer": (9, 277, (70.8, 29.2)),
