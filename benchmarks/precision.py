@@ -31,7 +31,7 @@ def problems() -> Iterator[tuple[str, np.ndarray, np.ndarray, int]]:
         X = rng.normal(size=(n, m))
         noise = 0.3 * rng.normal(size=n)
         yield f"{title}, sum", X, X[:, 0] + X[:, 1] + X[:, 2] + noise, 3
-        # So few rows do not show which of so many pairs interact: any set is as good as another.
+        # With few rows and many pairs the interaction is not identifiable: all sets score alike.
         yield f"{title}, pair", X, X[:, 0] * X[:, 1] + X[:, 2] + noise, 3
 
 

@@ -2,7 +2,7 @@
 
     L1LSMI_DATA=directory python benchmarks/same_answer.py [--device]
 
-The artificial problems, and five real sets where their directory is set. A cell says whether the same four
+The artificial problems, and five real datasets where L1LSMI_DATA has them. A cell shows whether the same four
 features are selected as from a NumPy array, and how far ``smi_`` is off. With ``--device`` they are arrays
 of torch on a GPU, and of CuPy where it is installed.
 """
@@ -25,7 +25,7 @@ from problems import small_problems
 
 #: Rows in a block, a chunk, a group of a file: several of each in every problem.
 ROWS = 64
-#: The search sees all rows, or a sample of so many, after which all are visited.
+#: Rows that the search uses: all, or a sample, after which all rows are read.
 EXPLORED = {"all rows searched": 10_000, "a sample of 150 rows searched, all rows decide": 150}
 CLOSE = 1e-6
 

@@ -1,4 +1,4 @@
-"""Many features: real data with thousands of them where its directory is set, and 100,000 made ones.
+"""Many features: real datasets with thousands of them where L1LSMI_DATA has them, and 100,000 random ones.
 
 L1LSMI_DATA=directory python benchmarks/wide.py
 """
