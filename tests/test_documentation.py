@@ -68,20 +68,20 @@ def test_how_to_choose_runs():
     assert names["table"]
 
 
-def test_the_page_on_data_sets():
+def test_the_page_on_datasets():
     names = run(ROOT / "docs" / "datasets.md")
     assert names["wine"].X.shape == (178, 13)
     assert "sonar.npz" in names["refusal"] and "L1LSMI_DATA" in names["refusal"]
     assert "Musk (Version 1), UCI, doi:10.24432/C5ZK5B (CC BY 4.0)" in names["citations"]["musk1"]
-    # The table says what the catalogue says.
+    # The table agrees with the descriptions.
     rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", (ROOT / "docs" / "datasets.md").read_text(), re.MULTILINE)
-    assert tuple(name for name, _ in rows) == names["real"]
+    assert [name for name, _ in rows] == list(names["real"])
     for name, row in rows:
-        entry = names["CATALOGUE"][name]
+        real = names["real"][name]
         n, m, task, group, source, note = row.split(" | ")
-        assert (int(n), int(m)) == (entry.rows, entry.columns)
-        assert task == (f"{len(entry.counts)} classes" if entry.counts else "regression")
-        assert group == (entry.grouped_by or "-") and note == (entry.note or "-")
-        number = getattr(entry.source, "id", None)
+        assert (int(n), int(m)) == (real.n_rows, real.n_features)
+        assert task == (f"{real.n_classes} classes" if real.n_classes else "regression")
+        assert group == (real.grouped_by or "-") and note == (real.note or "-")
+        number = getattr(real.source, "id", None)
         published = "UCI" if number is None else f"[OpenML {number}](https://www.openml.org/d/{number})"
-        assert source == ("not published" if entry.source is None else published)
+        assert source == ("not published" if real.source is None else published)
