@@ -24,10 +24,10 @@ def library(request: pytest.FixtureRequest):
 
 
 @pytest.fixture(scope="module")
-def hdf5_here():
-    """HDF5 read by the process of the tests, as starting another takes longer than most of them."""
+def sandbox_disabled():
+    """Files read by the process of the tests, as starting a sandbox takes longer than most of them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("l1lsmi.files.formats.apart.APART", False)
+        patch.setattr("l1lsmi.files._formats.sandbox.ENABLED", False)
         yield
 
 

@@ -1,4 +1,4 @@
-"""Small files that would take much memory or time: refused before they do."""
+"""Small files that decode to much data are refused before they are decoded."""
 
 import io
 import zipfile
@@ -6,17 +6,16 @@ import zipfile
 import numpy as np
 import pytest
 
-from l1lsmi.files import memory, read_table
+from l1lsmi.files import _memory, read_table
 from tests.test_hostile_files import h5py, pa, parquet, refusal, written
 
-pytestmark = pytest.mark.usefixtures("hdf5_here")
+pytestmark = pytest.mark.usefixtures("sandbox_disabled")
 
 
-def test_words_that_are_repeated_are_counted_each_time(tmp_path, monkeypatch):
+def test_repeated_strings_are_counted_each_time(tmp_path, monkeypatch):
     feather = pytest.importorskip("pyarrow.feather")
-    room = 64 << 20
-    for place in ("memory", "formats.arrow"):
-        monkeypatch.setattr(f"l1lsmi.files.{place}.at_hand", lambda: room)
+    available = 64 << 20
+    monkeypatch.setattr(_memory, "available_memory", lambda: available)
     long = pa.array(["z" * 10**6] * 100).dictionary_encode()
     table = pa.table({"s": long, "y": [*"uv"] * 50})
     parquet.write_table(table, tmp_path / "in.parquet")
@@ -34,14 +33,14 @@ def test_words_that_are_repeated_are_counted_each_time(tmp_path, monkeypatch):
     feather.write_feather(pa.table({"n": pa.nulls(10**8)}), tmp_path / "nothing.feather")
     for name in ("in.parquet", "delta.parquet", "in.feather", "view.feather", "nothing.feather"):
         assert "does not fit into memory" in refusal(tmp_path / name), name
-    # The same table is read where there is room for it.
-    room = 1 << 34
+    # With more memory the same table is read.
+    available = 1 << 34
     assert read_table(tmp_path / "in.parquet").n_rows == 100
 
 
-def test_hdf5_that_announces_too_much(tmp_path, monkeypatch):
+def test_hdf5_that_claims_too_much(tmp_path, monkeypatch):
     anndata, pandas = pytest.importorskip("anndata"), pytest.importorskip("pandas")
-    monkeypatch.setattr(memory, "at_hand", lambda: 1 << 26)
+    monkeypatch.setattr(_memory, "available_memory", lambda: 1 << 26)
     cells = pandas.DataFrame({"y": [*"uvu"]}, index=[*"abc"])
     for where in ("obs", "X"):
         path = tmp_path / f"{where}.h5ad"
@@ -90,7 +89,7 @@ NAME = '<c r="{}1" t="inlineStr"><is><t>{}</t></is></c>'
 HEAD = f'<row r="1">{NAME.format("A", "a")}{NAME.format("B", "y")}</row>'
 
 
-def test_workbooks_beyond_all_bounds(tmp_path, monkeypatch):
+def test_workbooks_beyond_the_limits_of_excel(tmp_path, monkeypatch):
     far = [
         '<row r="999999999999"><c r="A1"><v>1</v></c></row>',
         '<row r="2"><c r="A2"><v>1</v></c><c r="ZZZ2"><v>1</v></c></row>',
@@ -99,8 +98,7 @@ def test_workbooks_beyond_all_bounds(tmp_path, monkeypatch):
         assert "beyond the 1048576 rows and 16384 columns" in refusal(
             written(tmp_path, "in.xlsx", sheet(HEAD, row))
         )
-    for place in ("memory", "formats.excel"):
-        monkeypatch.setattr(f"l1lsmi.files.{place}.at_hand", lambda: 1 << 24)
+    monkeypatch.setattr(_memory, "available_memory", lambda: 1 << 24)
     wide = [f'<row r="{i}"><c r="A{i}"><v>1</v></c><c r="XFD{i}"><v>1</v></c></row>' for i in range(2, 60)]
     data = written(tmp_path, "in.xlsx", sheet(HEAD, *wide))
-    assert "its sheet needs" in refusal(data)
+    assert "are needed for its sheet" in refusal(data)

@@ -1,4 +1,4 @@
-"""Tables in files: every format gives the same numbers, and every kind of column is told."""
+"""Reading tables: every format gives the same numbers, and the kind of every column is inferred."""
 
 import datetime
 import hashlib
@@ -25,7 +25,7 @@ from tests.small_tables import (
     text,
 )
 
-pytestmark = pytest.mark.usefixtures("hdf5_here")
+pytestmark = pytest.mark.usefixtures("sandbox_disabled")
 
 
 @pytest.fixture(scope="module")
@@ -64,20 +64,20 @@ def test_every_format_gives_the_same_numbers(files, name, by, monkeypatch):
     assert table.column("gene 1").n_missing == 2
 
 
-def test_formats_without_a_mark_are_text():
+def test_formats_without_a_signature_are_text():
     assert text("a,b\n1,2\n3,4").format == "csv"
     assert text("a\tb\n1\t2\n3\t4", format="tsv").format == "tsv"
 
 
-# -- text as programs write it ----------------------------------------------------------------
+# -- dialects of CSV ----------- ----------------------------------------------------------------
 
 
-def test_names_of_rows_as_r_writes_them():
+def test_row_names_as_r_writes_them():
     quoted = text('"","a b","y"\n"1",1.5,"u"\n"2",2.5,"v"\n"3",3.5,"u"\n')
     unquoted = text('"a b","y"\n"1",1.5,"u"\n"2",2.5,"v"\n"3",3.5,"u"\n')
     for table in (quoted, unquoted):
         assert table.names == ["", "a b", "y"] and not table.columns[0].feature
-        assert "names of rows" in table.notes[0]
+        assert "row names" in table.notes[0]
         prepared = prepare(table, "y")
         assert prepared.feature_names == ("a b",)
         assert prepared.columns[0].used_as == "left out: describes the rows"
@@ -100,7 +100,7 @@ def test_decimal_commas_are_read_where_the_comma_is_no_delimiter():
 def test_commas_between_thousands():
     table = text('a,b,c\n"1,234.5","0,125",1\n"-12,345,678","0,250",2\n7,"0,375",3\n')
     np.testing.assert_array_equal(table.columns[0].values, [1234.5, -12345678, 7])
-    # A leading zero is no thousands: it may be a decimal comma, so it is left as words.
+    # A leading zero is no thousands: it may be a decimal comma, so the column is text.
     assert table.columns[1].kind == "text"
     assert table.notes == ("1 column with commas between thousands: 'a'.",)
 
@@ -125,12 +125,12 @@ def test_quotes_with_delimiters_quotes_and_new_lines_in_them():
     assert table.columns[1].values.tolist() == ['x, "y"\nz'] * 2 + ["w"]
 
 
-def test_values_that_are_missing():
+def test_missing_values():
     words = ["", "NA", "N/A", "null", "?", "NaN", " NA ", "#N/A", "<NA>"]
     table = text("a,b,c\n" + "\n".join(f"{w},{w},{w}" for w in words) + "\n1,u,2\n2,v,3\n3,u,4")
     assert [column.n_missing for column in table.columns] == [9, 9, 9]
     assert kinds(table) == ["number", "category", "number"]
-    # Sodium and nobody are words.
+    # Na (sodium) and None are strings.
     assert text("a,b\nNa,None\nK,x\nNa,None").columns[0].n_missing == 0
 
 
@@ -155,7 +155,7 @@ def test_delimiters_that_are_given(spelling):
     assert text("a b c\n1 2 3\n4 5 6", delimiter=" ").names == ["a", "b", "c"]
 
 
-def test_a_first_row_of_numbers_is_said_to_look_like_data():
+def test_a_header_of_numbers_gets_a_note():
     table = text("5.1,3.5,1\n4.9,3.0,2\n4.7,3.2,1")
     assert "looks like data" in table.notes[0]
     with pytest.raises(FileProblem, match="looks like data"):
@@ -175,7 +175,7 @@ def test_a_wide_table_is_read_in_one_piece():
 
 
 @pytest.mark.parametrize(
-    ("words", "kind"),
+    ("cells", "kind"),
     [
         ("1 2 3 4", "number"),
         ("0 1 1 0", "yes/no"),
@@ -198,11 +198,11 @@ def test_a_wide_table_is_read_in_one_piece():
         ("u u NA u", "constant"),
     ],
 )
-def test_kinds_of_words(words, kind):
-    rows = "\n".join(f"{word},{i}" for i, word in enumerate(words.split()))
+def test_kinds_of_strings(cells, kind):
+    rows = "\n".join(f"{cell},{i}" for i, cell in enumerate(cells.split()))
     column = text(f"a,b\n{rows}").columns[0]
     assert column.kind == kind
-    assert column.n_missing == sum(word in ("NA", "?") for word in words.split())
+    assert column.n_missing == sum(cell in ("NA", "?") for cell in cells.split())
     assert column.n_missing == column.missing.sum()
 
 
@@ -286,7 +286,7 @@ def test_sheets(tmp_path):
     table = read_table(tmp_path / "two.xlsx", sheet="one")
     assert table.names == ["a", "y", "when", "mix"] and table.n_rows == 2
     assert table.columns[2].values[0] == 1 and table.columns[3].kind == "constant"
-    # Nobody has computed the formula.
+    # The formula has no computed value.
     assert kinds(read_table(tmp_path / "two.xlsx", sheet="two")) == ["constant", "empty"]
 
 
@@ -353,7 +353,7 @@ def test_numbers_of_matlab_are_what_scipy_reads(kind, do_compression):
     np.testing.assert_array_equal(table.column("long_name").values, expected[:, 0])
 
 
-def test_what_is_known_of_cells_can_be_the_target_but_is_no_feature(files):
+def test_annotations_of_cells_can_be_the_target_but_are_no_features(files):
     table = read_table(files / "table.h5ad")
     assert table.names == ["index", "state", "batch", *GENES]
     assert prepare(table, "batch").feature_names == tuple(GENES)

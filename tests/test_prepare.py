@@ -22,7 +22,7 @@ f,2,m,red,1970-01-05,no,7,,t5,0
 """
 
 
-def test_features_and_what_became_of_columns():
+def test_features_and_how_columns_are_used():
     prepared = prepare(text(TABLE), "y", max_levels=3)
     colours = [f"colour = {level}" for level in ("blue", "green", "red", "missing")]
     assert prepared.feature_names == ("size", "sex = m", *colours, "day", "flag")
@@ -53,7 +53,7 @@ def test_features_and_what_became_of_columns():
     assert prepared.notes == (
         "Left out 1 row without a value of the target 'y'.",
         "Filled in the median for 3 missing values of 3 columns.",
-        "Missing values are a level of their own in 1 column of words.",
+        "Missing values are a level of their own in 1 column of text.",
         "Left out 1 column (every value is different): 'id'.",
         "Left out 1 column (constant): 'still'.",
         "Left out 1 column (empty): 'none'.",
@@ -65,7 +65,7 @@ def test_features_and_what_became_of_columns():
 def test_missing_values_are_dropped_or_refused():
     prepared = prepare(text(TABLE), "y", missing="drop")
     assert prepared.row_numbers.tolist() == [0, 5]
-    # What is the same in the two rows that stay is no feature.
+    # Columns that are constant in the two rows that are kept are no features.
     assert prepared.feature_names == ("size", "day", "flag", "free = t5")
     with pytest.raises(FileProblem, match="missing values in 3 rows, first in column 'size'"):
         prepare(text(TABLE), "y", missing="error")
@@ -90,7 +90,7 @@ def test_drop_and_only():
 
 
 @pytest.mark.parametrize("start", [0, 1, -3, 1000])
-def test_numbers_of_rows_are_no_feature_unless_asked_for(start):
+def test_row_numbers_are_no_feature_unless_named_in_only(start):
     def table(numbers):
         rows = "\n".join(f"{n},{i * i % 7},{i * i % 5},{i // 15}" for i, n in enumerate(numbers))
         return text("row,a,b,y\n" + rows)
@@ -98,12 +98,12 @@ def test_numbers_of_rows_are_no_feature_unless_asked_for(start):
     counted = table(range(start, start + 30))
     prepared = prepare(counted, "y")
     assert prepared.feature_names == ("a", "b")
-    assert prepared.columns[0].used_as == "left out: numbers the rows"
+    assert prepared.columns[0].used_as == "left out: row numbers"
     assert prepared.notes == (
-        "Left out 1 column (numbers the rows): 'row'; to use it, name it in only beside the others.",
+        "Left out 1 column (row numbers): 'row'; to use it, name it in only beside the others.",
     )
     assert prepare(counted, "y", only=["row", "a"]).feature_names == ("row", "a")
-    # A column that skips a row, has halves, or goes on for a few rows only, is a feature.
+    # A column with a gap, with fractions, of few rows, or in decreasing order is a feature.
     others = ([*range(29), 30], [i / 2 for i in range(30)], range(9), range(30, 0, -1))
     for numbers in others:
         assert prepare(table(numbers), "y" if len(numbers) > 15 else "b").feature_names[0] == "row"
@@ -121,7 +121,7 @@ def test_numbers_of_rows_are_no_feature_unless_asked_for(start):
         ("1970-01-02 1970-01-02 1970-01-03 1970-01-05", "classification", ["1", "1", "2", "4"]),
     ],
 )
-def test_the_task_is_told_from_the_target(values, task, y):
+def test_the_task_is_inferred_from_the_target(values, task, y):
     table = text("a,y\n" + "\n".join(f"{i},{value}" for i, value in enumerate(values.split())))
     prepared = prepare(table, "y")
     assert prepared.task == task and prepared.y.tolist() == y
@@ -129,7 +129,7 @@ def test_the_task_is_told_from_the_target(values, task, y):
 
 
 @pytest.mark.parametrize("n", [20, 21])
-def test_the_task_is_the_one_that_selectors_tell(n):
+def test_the_task_is_the_one_that_selectors_infer(n):
     from l1lsmi._validation.target import check_target
 
     y = np.arange(60) % n
@@ -144,14 +144,14 @@ def test_the_task_is_the_one_that_selectors_tell(n):
 
 def test_targets_that_do_not_fit_their_task():
     table = text("a,b,c,d,e\n1,1.5,u,t1,NA\n2,2,v,t2,\n3,3,u,t3,")
-    for task, target, words in (
+    for task, target, message in (
         ("classification", "b", "'b' has numbers with fractions"),
-        ("regression", "c", "'c' has words such as 'u'"),
-        ("auto", "d", "'d' has a different word in every row"),
+        ("regression", "c", "'c' has text such as 'u'"),
+        ("auto", "d", "'d' has a different text in every row"),
         ("auto", "e", "'e' has no values"),
         ("auto", "B", "no column named 'B': did you mean 'b'"),
     ):
-        with pytest.raises(FileProblem, match=words):
+        with pytest.raises(FileProblem, match=message):
             prepare(table, target, task=task)
 
 
@@ -164,7 +164,7 @@ def test_wrong_choices():
         read_table(io.BytesIO(b"a"), format="xml")
 
 
-def test_indicators_that_are_called_as_a_column_is():
+def test_indicators_that_share_a_name_with_a_column():
     prepared = prepare(text("sex = m,sex,y\n1,m,0\n2,f,1\n3,m,1\n4,f,0"), "y")
     assert prepared.feature_names == ("sex = m", "sex = m (2)")
     assert prepared.source_columns == ("sex = m", "sex")
@@ -182,15 +182,15 @@ def test_a_selector_takes_what_is_prepared():
     assert [prepared.feature_names[j] for j in selector.get_support(indices=True)] == ["a", "b = up"]
 
 
-HOLED = st.lists(st.one_of(st.none(), st.floats(-1e6, 1e6)), min_size=3, max_size=9)
+INCOMPLETE = st.lists(st.one_of(st.none(), st.floats(-1e6, 1e6)), min_size=3, max_size=9)
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.lists(HOLED, min_size=1, max_size=4))
-def test_medians_are_those_of_the_values_that_are_there(rows):
+@given(st.lists(INCOMPLETE, min_size=1, max_size=4))
+def test_medians_ignore_missing_values(rows):
     n = min(map(len, rows))
-    holed = [np.array([np.nan if value is None else value for value in row[:n]]) for row in rows]
-    columns = [Column(f"c{j}", "number", own, int(np.isnan(own).sum())) for j, own in enumerate(holed)]
+    incomplete = [np.array([np.nan if value is None else value for value in row[:n]]) for row in rows]
+    columns = [Column(f"c{j}", "number", own, int(np.isnan(own).sum())) for j, own in enumerate(incomplete)]
     other = Column("fixed", "number", np.arange(float(n)), 0)
     table = DataTable([*columns, other, Column("y", "number", np.arange(float(n)) / 2, 0)], n)
     prepared = prepare(table, "y")
@@ -201,7 +201,7 @@ def test_medians_are_those_of_the_values_that_are_there(rows):
 
 
 @pytest.mark.parametrize("value", ["5", "u", "0.5", "yes", "2024-01-01"])
-def test_a_target_that_is_always_the_same_is_refused(value):
+def test_a_constant_target_is_refused(value):
     text = "a,y\n" + "".join(f"{i},{value}\n" for i in range(4))
     with pytest.raises(FileProblem, match="The target 'y' has the same value in every row"):
         prepare(read_table(io.BytesIO(text.encode())), "y")

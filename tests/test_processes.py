@@ -1,4 +1,4 @@
-"""What a command does when it is interrupted, ended, or started without a place to write to."""
+"""Commands that are interrupted or terminated, or whose standard streams are closed, full or broken."""
 
 import json
 import os
@@ -17,24 +17,24 @@ COMMAND = [sys.executable, "-m", "l1lsmi"]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    place = tmp_path_factory.mktemp("commands")
+    path = tmp_path_factory.mktemp("commands")
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "b", "c"])
     frame["y"] = np.where(frame["a"] > 0, "u", "v")
-    frame.to_csv(place / "few.csv", index=False)
+    frame.to_csv(path / "few.csv", index=False)
     noise = pd.DataFrame(rng.normal(size=(1500, 150)), columns=[f"c{j}" for j in range(150)])
     noise["y"] = rng.normal(size=1500)
-    noise.to_csv(place / "noise.csv", index=False)
+    noise.to_csv(path / "noise.csv", index=False)
     selection = {"format": "l1lsmi-selection", "version": 1, "columns": ["a", "c"]}
-    (place / "s.json").write_text(json.dumps(selection))
-    return place
+    (path / "s.json").write_text(json.dumps(selection))
+    return path
 
 
 # -- interruptions ----------------------------------------------------------------------------
 
 
-def began(folder, *args):
-    """A command, in a group of its own, that can be interrupted also where the tests cannot."""
+def start(folder, *args):
+    """A command in its own process group that accepts SIGINT even where the tests ignore it."""
     return subprocess.Popen(
         [*COMMAND, *args],
         cwd=folder,
@@ -47,7 +47,7 @@ def began(folder, *args):
 
 
 def members(session):
-    """Processes of a session: all that a command has started, and what is left of them."""
+    """Process ids of a session: the command and all processes that it has started."""
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -60,7 +60,7 @@ def members(session):
 
 
 def loaded(pid, what):
-    """Whether a process has come so far as to load a library."""
+    """Whether a process has loaded a library."""
     try:
         return what in Path(f"/proc/{pid}/maps").read_text()
     except OSError:
@@ -74,12 +74,12 @@ def wait_for(condition, seconds=60):
         time.sleep(0.01)
 
 
-LINUX = pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="looks at processes in /proc")
+LINUX = pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="reads /proc")
 
 
 @LINUX
 def test_control_c_while_libraries_are_loaded(folder):
-    process = began(folder, "select", "few.csv", "-t", "y", "--json")
+    process = start(folder, "select", "few.csv", "-t", "y", "--json")
     wait_for(lambda: loaded(process.pid, "numpy"))
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
@@ -87,22 +87,22 @@ def test_control_c_while_libraries_are_loaded(folder):
     assert json.loads(out)["kind"] == "interrupted"
 
 
-def helper_of(process):
-    """The process that counts errors for a report, as soon as it loads its libraries."""
+def wait_for_subprocess(process):
+    """Wait for the subprocess that computes held-out errors for a report."""
 
-    def there():
+    def is_running():
         others = [pid for pid in members(process.pid) if pid != process.pid and loaded(pid, "numpy")]
-        # Until it runs a program of its own, a process is the double of the one that starts it.
+        # Before exec, a new process is a copy of the command.
         return any(b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes() for pid in others)
 
-    wait_for(there)
+    wait_for(is_running)
 
 
 @LINUX
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_no_process_is_left_behind(folder, number):
-    process = began(folder, "select", "noise.csv", "-t", "y", "-q", "--report", "r.html")
-    helper_of(process)
+def test_no_process_is_left_running(folder, number):
+    process = start(folder, "select", "noise.csv", "-t", "y", "-q", "--report", "r.html")
+    wait_for_subprocess(process)
     if number == signal.SIGINT:
         os.killpg(process.pid, number)  # as a terminal does
     else:
@@ -115,7 +115,7 @@ def test_no_process_is_left_behind(folder, number):
 
 # -- streams ----------------------------------------------------------------------------------
 
-#: Runs each command in a fork of its own, as loading the libraries takes most of the time of a command.
+#: Runs each command in a fork, as importing the libraries takes most of the time of a command.
 DRIVER = """
 import json, os, sys, tempfile
 import l1lsmi._cli.app, l1lsmi.methods, pyarrow, pyarrow.csv, pyarrow.compute
@@ -151,11 +151,11 @@ def one(args, streams):
             traceback.print_exc()
             os._exit(99)
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    said = []
+    outputs = []
     for file in files.values():
         file.seek(0)
-        said.append(file.read().decode())
-    return [code, *said]
+        outputs.append(file.read().decode())
+    return [code, *outputs]
 
 print(json.dumps([one(*case) for case in json.loads(sys.argv[1])]))
 """
@@ -165,7 +165,7 @@ APPLY = ["apply", "s.json", "few.csv"]
 MISSING = ["select", "no.csv", "-t", "y"]
 LETTERS = ["select", "letters.csv", "-t", "y", "-k", "2", "-m", "pearson", "-q"]
 NO_OUTPUT = "Error: Standard output cannot be written"
-#: Arguments, what is wrong with which stream, exit code, and what is said on the other streams.
+#: Arguments, states of streams, exit code, and expected standard output and error.
 CASES = [
     (SELECT, {"2": "closed"}, 0, "selected 1 of 3 features", ""),
     (MISSING, {"2": "closed"}, 1, "", ""),
@@ -196,7 +196,7 @@ def test_streams_that_are_closed_full_broken_or_without_letters(folder):
     )
     for (args, streams, *expected), found in zip(CASES, json.loads(run.stdout), strict=True):
         code, out, err = found
-        about = (args, streams, found)
-        assert code == expected[0] and "Traceback" not in err, about
-        assert expected[1] in out and bool(expected[1]) == bool(out), about
-        assert err.startswith(expected[2]) and err.count("\n") == bool(expected[2]), about
+        case = (args, streams, found)
+        assert code == expected[0] and "Traceback" not in err, case
+        assert expected[1] in out and bool(expected[1]) == bool(out), case
+        assert err.startswith(expected[2]) and err.count("\n") == bool(expected[2]), case

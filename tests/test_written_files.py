@@ -1,4 +1,4 @@
-"""What is written can be read again; and what is needed for it is named where it is missing."""
+"""Written files can be read again, writes are atomic, and missing libraries are named."""
 
 import io
 import subprocess
@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from l1lsmi._atomic_file import check_place
-from l1lsmi.files import Column, DataTable, FileProblem, read_table, write_table
+from l1lsmi._atomic_file import check_writable
+from l1lsmi.files import Column, DataTable, FileProblem, csv_text, read_table, write_table
 from tests.small_tables import WRITERS, N, feather, npz, openpyxl, pa, parquet, text
 
-pytestmark = pytest.mark.usefixtures("hdf5_here")
+pytestmark = pytest.mark.usefixtures("sandbox_disabled")
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def files(tmp_path_factory):
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz", ".parquet", ".feather", ".xlsx"])
 @pytest.mark.parametrize("name", WRITERS)
-def test_what_is_written_can_be_read_again(files, tmp_path, name, suffix):
+def test_written_files_can_be_read_again(files, tmp_path, name, suffix):
     table = read_table(files / name)
     path = tmp_path / f"out{suffix}"
     rows = np.arange(N - 1, 0, -2)
@@ -56,7 +56,7 @@ NAMES = st.text(
 
 @settings(max_examples=150, deadline=None)
 @given(st.data())
-def test_any_words_survive_writing_and_reading(tmp_path_factory, data):
+def test_any_strings_can_be_written_and_read(tmp_path_factory, data):
     names = data.draw(st.lists(NAMES, min_size=2, max_size=4, unique=True))
     n_rows = data.draw(st.integers(2, 8))
     cells = [data.draw(st.lists(CELLS, min_size=n_rows, max_size=n_rows)) for _ in names]
@@ -96,7 +96,7 @@ def test_numbers_are_read_to_the_last_bit(values):
 # -- writing ----------------------------------------------------------------------------------
 
 
-def test_values_are_written_as_they_stand_in_the_file(tmp_path):
+def test_values_are_written_as_in_the_file(tmp_path):
     table = text('id,a,when,flag\n007,1.50,2020-01-01,Yes\n008, NA ,"=1+1",no\n')
     write_table(table, ["flag", "id", "a", "when"], tmp_path / "out.csv")
     lines = (tmp_path / "out.csv").read_text().splitlines()
@@ -115,14 +115,14 @@ def test_decimal_commas_are_written_as_points(tmp_path):
     assert (tmp_path / "out.csv").read_text() == "a,b\n1.5,x\n2.25,y\n"
 
 
-def test_small_floats_are_written_with_the_digits_that_they_have(tmp_path):
+def test_float32_is_written_with_its_shortest_digits(tmp_path):
     X = np.array([[0.1, 2], [0.25, 3]], dtype=np.float32)
     table = read_table(io.BytesIO(npz(X=X, n=np.array([1, 2]))))
     write_table(table, ["X[0]", "n"], tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_text() == "X[0],n\n0.1,1\n0.25,2\n"
 
 
-def test_writing_is_all_or_nothing(tmp_path, monkeypatch):
+def test_writes_are_atomic(tmp_path, monkeypatch):
     path = tmp_path / "in.csv"
     path.write_text("a,b\n1,2\n3,4\n")
     table = read_table(path)
@@ -130,8 +130,8 @@ def test_writing_is_all_or_nothing(tmp_path, monkeypatch):
     for name in ("in.csv", "link.csv"):
         with pytest.raises(FileProblem, match="is the file that the table was read from"):
             write_table(table, ["a"], tmp_path / name)
-    for name, words in (("out.xml", "unknown format"), ("no/out.csv", "cannot be written .No such file")):
-        with pytest.raises(FileProblem, match=words):
+    for name, message in (("out.xml", "unknown format"), ("no/out.csv", "cannot be written .No such file")):
+        with pytest.raises(FileProblem, match=message):
             write_table(table, ["a"], tmp_path / name)
     for names in ([], ["a", "a"]):
         with pytest.raises(ValueError, match="names must be different"):
@@ -157,12 +157,12 @@ def read_arrow(array):
     return read_table(io.BytesIO(stream.getvalue()))
 
 
-def test_columns_that_some_formats_do_not_know(tmp_path):
+def test_types_that_some_formats_do_not_have(tmp_path):
     zone = pa.array([0, 86_400_000]).cast(pa.timestamp("ms", "No/Where"))
     far = pa.array([2**62, 2**62 + 1]).cast(pa.timestamp("s"))
     days = pa.array([2**31 - 1, 5], pa.int32()).cast(pa.date32())
     runs = pa.RunEndEncodedArray.from_arrays(pa.array([1, 3], pa.int32()), pa.array(["p", "q"]))
-    words = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), pa.array(["u", None]))
+    dictionary = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), pa.array(["u", None]))
     for array, suffix, expected in (
         (zone, ".csv", ["1970-01-01 00:00:00.000Z", "1970-01-02 00:00:00.000Z"]),
         (zone, ".xlsx", None),
@@ -170,7 +170,7 @@ def test_columns_that_some_formats_do_not_know(tmp_path):
         (days, ".xlsx", None),
         (runs, ".parquet", ["p", "q", "q"]),
         (runs, ".csv", ["p", "q", "q"]),
-        (words, ".parquet", ["u", None, "u"]),
+        (dictionary, ".parquet", ["u", None, "u"]),
     ):
         write_table(read_arrow(array), ["x"], tmp_path / f"out{suffix}")
         if suffix == ".csv":
@@ -179,7 +179,7 @@ def test_columns_that_some_formats_do_not_know(tmp_path):
             assert parquet.read_table(tmp_path / "out.parquet")["x"].to_pylist() == expected
         else:
             sheet = openpyxl.load_workbook(tmp_path / "out.xlsx").active
-            assert all(isinstance(sheet[place].value, str) for place in ("A2", "A3")), array.type
+            assert all(isinstance(sheet[cell].value, str) for cell in ("A2", "A3")), array.type
     union = pa.UnionArray.from_sparse(pa.array([0, 1], pa.int8()), [pa.array([1, 2]), pa.array(["a", "b"])])
     span = pa.array([pa.MonthDayNano([1, 2, 3])] * 2)
     for array in (union, span):
@@ -188,22 +188,22 @@ def test_columns_that_some_formats_do_not_know(tmp_path):
         assert not (tmp_path / "no.parquet").exists()
 
 
-def test_names_are_as_long_as_the_system_lets_them_be(tmp_path):
+def test_file_names_of_the_maximal_length(tmp_path):
     table = text("a,b\n1,2\n3,4\n")
     name = "\U0001f600" * 62 + ".csv"  # 252 bytes
     write_table(table, ["a"], tmp_path / name)
     assert [path.name for path in tmp_path.iterdir()] == [name]
     for path in (tmp_path / ("x" * 300 + ".csv"), tmp_path / "no" / "a.csv"):
         with pytest.raises(OSError, match=r"No such file|too long") as caught:
-            check_place(path)
+            check_writable(path)
         assert caught.value.filename == str(path)
-    check_place(tmp_path / "new.csv")
+    check_writable(tmp_path / "new.csv")
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_what_excel_cannot_hold(tmp_path):
-    for word in ("a\x07b", "x" * 40_000):
-        table = DataTable([Column("a", "text", np.array([word, "b"], dtype=object), 0)], 2)
+def test_text_that_excel_cannot_hold(tmp_path):
+    for string in ("a\x07b", "x" * 40_000):
+        table = DataTable([Column("a", "text", np.array([string, "b"], dtype=object), 0)], 2)
         with pytest.raises(FileProblem, match=r"write a [.]csv file instead"):
             write_table(table, ["a"], tmp_path / "out.xlsx")
     assert list(tmp_path.iterdir()) == []
@@ -213,7 +213,7 @@ def test_what_excel_cannot_hold(tmp_path):
 
 
 def test_importing_loads_no_library():
-    # What scikit-learn loads is not ours to say.
+    # Libraries that scikit-learn loads are not counted.
     code = "import sys, l1lsmi; known = {*sys.modules}; import l1lsmi.files; print(*({*sys.modules} - known))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {module.split(".")[0] for module in run.stdout.split()}
@@ -224,17 +224,16 @@ def test_importing_loads_no_library():
     ("missing", "name", "extra"),
     [("openpyxl", "table.xlsx", "excel"), ("h5py", "new.mat", "h5ad"), ("anndata.io", "table.h5ad", "h5ad")],
 )
-def test_a_library_that_is_missing_is_named(files, monkeypatch, missing, name, extra):
+def test_a_missing_library_is_named(files, monkeypatch, missing, name, extra):
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(FileProblem, match=rf"not installed: pip install 'l1lsmi\[{extra}\]'"):
         read_table(files / name)
 
 
-def test_arrow_that_is_missing_is_named(files, monkeypatch):
-    from l1lsmi.files import libraries
-
+def test_a_missing_pyarrow_is_named(files, monkeypatch):
+    table = read_table(files / "table.csv")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    libraries.arrow.cache_clear()
     with pytest.raises(FileProblem, match=r"pip install 'l1lsmi\[cli\]'"):
         read_table(files / "table.csv")
-    libraries.arrow.cache_clear()
+    with pytest.raises(FileProblem, match=r"pip install 'l1lsmi\[cli\]'"):
+        csv_text(table, ["state"])

@@ -1,4 +1,4 @@
-"""Files that are there as a whole or not at all."""
+"""Atomic writes: a file has all of its bytes or does not exist."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 
 
-def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a file beside its place and move it there.
+def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a temporary file in the same directory and rename it.
 
     Parameters
     ----------
@@ -20,30 +20,29 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from l1lsmi._atomic_file import write_whole
+    >>> from l1lsmi._atomic_file import write_atomically
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_whole(f"{folder}/a.txt", b"all of it")
+    ...     write_atomically(f"{folder}/a.txt", b"all of it")
     ...     Path(folder, "a.txt").read_bytes()
     b'all of it'
     """
-    place = Path(path)
-    part = _part(place)
+    temporary = _temporary(Path(path))
     try:
-        # Made by open, so that the file has the permissions that files of this user have.
-        with part.open("xb") as stream:
+        # Created by open, so that it gets the default permissions of this user.
+        with temporary.open("xb") as stream:
             stream.write(data)
-        os.replace(part, place)
+        os.replace(temporary, path)
     except OSError as error:
-        raise _of(path, error) from None
+        raise _with_path(error, path) from None
     finally:
         with suppress(OSError):
-            part.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
 
 
-def check_place(path: str | os.PathLike[str]) -> None:
-    """Try whether a file can be written, without leaving anything.
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Check that a file can be written, without leaving anything.
 
-    Only an attempt tells: permissions, file systems that cannot be written and names that are too long.
+    Only an attempt tells: permissions, read-only file systems and names that are too long.
 
     Parameters
     ----------
@@ -52,33 +51,31 @@ def check_place(path: str | os.PathLike[str]) -> None:
     Raises
     ------
     OSError
-        If it cannot, with this path as its file name.
+        If it cannot be written, with this path as its file name.
 
     Examples
     --------
-    >>> from l1lsmi._atomic_file import check_place
-    >>> check_place("no/such/folder/a.txt")
+    >>> from l1lsmi._atomic_file import check_writable
+    >>> check_writable("no/such/folder/a.txt")
     Traceback (most recent call last):
     FileNotFoundError: [Errno 2] No such file or directory: 'no/such/folder/a.txt'
     """
-    place = Path(path)
-    part = _part(place)
+    temporary = _temporary(Path(path))
     try:
         with suppress(FileNotFoundError):
-            place.lstat()
-        with part.open("xb"):
-            pass
-        part.unlink()
+            Path(path).lstat()
+        temporary.open("xb").close()
+        temporary.unlink()
     except OSError as error:
-        raise _of(path, error) from None
+        raise _with_path(error, path) from None
 
 
-def _part(place: Path) -> Path:
-    # File systems count bytes of names rather than letters.
-    name = os.fsencode(place.name)[:100].decode("utf-8", "ignore")
-    return place.with_name(f".{name}-{secrets.token_hex(4)}.part")
+def _temporary(path: Path) -> Path:
+    # File systems limit the bytes of a name rather than its characters.
+    name = os.fsencode(path.name)[:100].decode("utf-8", "ignore")
+    return path.with_name(f".{name}-{secrets.token_hex(4)}.part")
 
 
-def _of(path: str | os.PathLike[str], error: OSError) -> OSError:
-    """The error, of the file that was asked for."""
+def _with_path(error: OSError, path: str | os.PathLike[str]) -> OSError:
+    """The same error, naming the requested file rather than the temporary one."""
     return OSError(error.errno, error.strerror, os.fspath(path))

@@ -1,4 +1,4 @@
-"""Helper processes: Ctrl-C is for the process that a person sees."""
+"""Subprocesses that Ctrl-C does not interrupt."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def interruptions_held() -> Iterator[None]:
-    """Processes that are started inside never see Ctrl-C, which goes to all that share a terminal.
+def sigint_blocked() -> Iterator[None]:
+    """Block SIGINT in subprocesses that are started inside, for as long as they run.
 
-    A process inherits which signals wait. To ignore them in its own code would come too late: it may be
-    interrupted while it loads its libraries. In this process an interruption waits until the end.
+    Ctrl-C goes to all processes of a terminal, and a process inherits its mask of blocked signals. Ignoring
+    the signal in the code of a subprocess would be too late, as it may come while libraries are imported.
+    This process gets a SIGINT at the end of the block.
 
     Examples
     --------
     >>> import subprocess, sys
-    >>> code = "import os, signal; os.kill(os.getpid(), signal.SIGINT); print('still here')"
-    >>> with interruptions_held():
+    >>> code = "import os, signal; os.kill(os.getpid(), signal.SIGINT); print('still running')"
+    >>> with sigint_blocked():
     ...     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     >>> process.communicate()[0].strip()
-    'still here'
+    'still running'
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from l1lsmi._cli.options import Data
-from l1lsmi._processes import interruptions_held
+from l1lsmi._processes import sigint_blocked
 from l1lsmi.explain import sample_rows
 from l1lsmi.report import held_out_errors
 
@@ -48,7 +48,7 @@ class HeldOutAside:
                 if os.name == "posix":
                     # Python starts this helper along with the first process, and then lets signals through.
                     resource_tracker.ensure_running()
-                with interruptions_held():
+                with sigint_blocked():
                     process.start()
                 self._process = process
                 # From a thread, as it takes until the process has loaded its libraries.

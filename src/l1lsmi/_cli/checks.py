@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from l1lsmi._atomic_file import check_place
+from l1lsmi._atomic_file import check_writable
 from l1lsmi._cli.text import printable
 from l1lsmi.methods import METHODS, Method
 
@@ -33,7 +33,7 @@ def check_outputs(file: str, paths: dict[str, str | None]) -> None:
         if os.path.isdir(path):
             raise click.UsageError(f"--{name} {printable(path)!r} is a directory.")
         try:
-            check_place(path)
+            check_writable(path)
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
             raise click.UsageError(f"--{name} {printable(path)!r} cannot be written: {why}.") from None

@@ -11,7 +11,7 @@ from typing import Any
 import click
 from sklearn.exceptions import ConvergenceWarning
 
-from l1lsmi._atomic_file import write_whole
+from l1lsmi._atomic_file import write_atomically
 from l1lsmi._cli.checks import check_outputs, check_time_limit, number_of_features
 from l1lsmi._cli.options import Data, data_options, load_data, output_options, preparing_options, say, tell
 from l1lsmi._cli.selection import document
@@ -121,7 +121,7 @@ def _hand_over(
     """Files first: what is printed is then true."""
     if options["save"]:
         text = json.dumps(result, indent=2, ensure_ascii=True) + "\n"
-        write_whole(options["save"], text.encode("utf-8"))
+        write_atomically(options["save"], text.encode("utf-8"))
     if options["output"]:
         names = [*result["columns"], result["target"]]
         write_table(data.table, names, options["output"])

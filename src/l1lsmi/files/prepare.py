@@ -1,4 +1,4 @@
-"""A table as what a selector takes: a matrix of numbers and a target."""
+"""Turn a table into what a selector takes: a matrix of numbers and a target."""
 
 from __future__ import annotations
 
@@ -7,33 +7,32 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from l1lsmi.files.encode import Feature, encode
-from l1lsmi.files.memory import check_room
-from l1lsmi.files.problem import FileProblem, counted, listed, shown, where
-from l1lsmi.files.table import Column, DataTable, Values
-from l1lsmi.files.target import TASKS, read_target
-from l1lsmi.files.words import MOST_LEVELS
+from l1lsmi._messages import counted, printable, quoted
+from l1lsmi._task import TASKS
+from l1lsmi.files._candidates import candidate_columns, left_out_notes, usable_columns
+from l1lsmi.files._encode import Features, encode
+from l1lsmi.files._memory import check_memory
+from l1lsmi.files._target import read_target
+from l1lsmi.files.problem import FileProblem
+from l1lsmi.files.table import MAX_LEVELS, Column, DataTable, Values
 
-MISSING_VALUES = ("impute", "drop", "error")
-NUMBERS_ROWS = "numbers the rows"
-#: Fewer values than this may happen to count up by one.
-FEWEST_NUMBERED = 10
+MISSING = ("impute", "drop", "error")
 
 
 @dataclass(frozen=True)
 class ColumnUse:
-    """What became of a column of the file.
+    """How a column of the file is used.
 
     Parameters
     ----------
     name : str
     kind : str
-        As the table has it.
+        As in the table.
     n_missing : int
         In the whole table.
     used_as : str
-        "target", "number", "number of days", "yes/no", "1 indicator", "3 indicators", or "left out: " and
-        why.
+        "target", "number", "number of days", "yes/no", "1 indicator", "3 indicators", or "left out: " with
+        the reason.
 
     Examples
     --------
@@ -55,7 +54,7 @@ class ColumnUse:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prepared:
-    r"""What a selector is fitted to.
+    r"""The data that a selector is fitted to.
 
     Parameters
     ----------
@@ -71,7 +70,7 @@ class Prepared:
     columns : list of ColumnUse
         One for each column of the file, in its order.
     notes : tuple of str
-        What was decided, one sentence each; what was decided in reading is in the notes of the table.
+        Decisions made, one sentence each; those made in reading are in the notes of the table.
     row_numbers : ndarray of int
         Rows of the table that are kept, from 0.
 
@@ -95,7 +94,7 @@ class Prepared:
 
     def __repr__(self) -> str:
         n, m = self.X.shape
-        return f"<{n} rows, {m} features, {self.task} of {shown(self.target)}>"
+        return f"<{n} rows, {m} features, {self.task} of {quoted(self.target)}>"
 
 
 def prepare(
@@ -106,15 +105,15 @@ def prepare(
     missing: str = "impute",
     drop: Sequence[str] = (),
     only: Sequence[str] = (),
-    max_levels: int = MOST_LEVELS,
+    max_levels: int = MAX_LEVELS,
 ) -> Prepared:
-    r"""Make features and a target of a table.
+    r"""Turn a table into features and a target.
 
     Numbers, dates (as days) and yes/no are a feature each. A category of two levels is one indicator, named
-    ``sex = male`` for the level that comes last in the alphabet; one of more levels has an indicator for
-    each. Left out are columns that are empty or constant, words with more than ``max_levels`` levels, words
-    of which none comes twice, row names, and whole numbers that number the rows in the order of the file, of
-    10 rows or more. Rows without a target are left out.
+    ``sex = male`` for the last level in alphabetical order; one of more levels has an indicator for each.
+    Left out are columns that are empty or constant, text with more than ``max_levels`` levels, text that is
+    different in every row, row names, and row numbers: whole numbers that increase by one from row to row,
+    in files of 10 rows or more. Rows without a target are left out.
 
     Parameters
     ----------
@@ -122,16 +121,16 @@ def prepare(
     target : str
         Name of the column to predict.
     task : str
-        "classification", "regression", or "auto": words and at most 20 different whole numbers are classes.
+        "classification", "regression", or "auto": text and at most 20 distinct whole numbers are classes.
     missing : str
-        What to do where a feature has no value. "impute" puts the median in its place, or the level
-        ``missing`` into categories; "drop" leaves out the row; "error" refuses.
+        What to do with missing values of features. "impute" replaces them by the median, in categories by the
+        level ``missing``; "drop" leaves out the row; "error" raises an error.
     drop : sequence of str
-        Columns that are not to be features.
+        Columns that do not become features.
     only : sequence of str
-        If there are any, only these columns become features, row names and numbers of rows too.
+        If not empty, only these columns become features, even if they are row names or row numbers.
     max_levels : int
-        Words with more levels are left out.
+        Text with more levels is left out.
 
     Returns
     -------
@@ -140,7 +139,7 @@ def prepare(
     Raises
     ------
     FileProblem
-        If a column is not there, or nothing is left to select from.
+        If a column does not exist, or no feature is left.
 
     Examples
     --------
@@ -163,37 +162,33 @@ def prepare(
     """
     _check_choices(task, missing, max_levels)
     column = table.column(target)
-    candidates, uses = _candidates(table, column, drop, only)
+    candidates, uses = candidate_columns(table, column, drop, only)
     notes: list[str] = []
     y, task = read_target(column, task, notes)
     rows = np.flatnonzero(~column.missing)
     if len(rows) < table.n_rows:
-        notes.insert(
-            0,
-            f"Left out {counted(table.n_rows - len(rows), 'row')} without a value of the target "
-            f"{shown(target)}.",
-        )
-    usable = _usable(candidates, max_levels, set(only), uses)
-    kept = _without_missing(usable, rows, missing, table, notes)
+        n_dropped = counted(table.n_rows - len(rows), "row")
+        notes.insert(0, f"Left out {n_dropped} without a value of the target {quoted(target)}.")
+    usable = usable_columns(candidates, max_levels, set(only), uses)
+    kept = _complete_rows(usable, rows, missing, table, notes)
     y, rows = y[np.isin(rows, kept)], kept
     features = encode(usable, rows, uses, notes)
     if not features:
-        raise FileProblem(_nothing_left(table, target, uses))
+        raise FileProblem(_no_features(table, target, uses))
     if len(rows) < 2:
         raise FileProblem(
-            f"{where(table.source)} has only {counted(len(rows), 'row')} that can be used: at least 2 are "
-            "needed."
+            f"{printable(table.source)} has only {counted(len(rows), 'row')} that can be used: at least 2 "
+            "are needed."
         )
-    notes += _left_out_notes(uses)
     return Prepared(
         X=_matrix(features, len(rows), table.source),
         y=y,
         task=task,
-        feature_names=_distinct([name for feature in features for name in feature.names]),
-        source_columns=tuple(feature.column for feature in features for _ in feature.names),
+        feature_names=_distinct([name for column in features for name in column.names]),
+        source_columns=tuple(column.column for column in features for _ in column.names),
         target=target,
         columns=[ColumnUse(c.name, c.kind, c.n_missing, uses[c.name]) for c in table.columns],
-        notes=tuple(notes),
+        notes=(*notes, *left_out_notes(uses)),
         row_numbers=rows,
     )
 
@@ -201,134 +196,59 @@ def prepare(
 def _check_choices(task: str, missing: str, max_levels: int) -> None:
     if task not in TASKS:
         raise ValueError(f"task={task!r} is unknown: pass one of {', '.join(TASKS)}.")
-    if missing not in MISSING_VALUES:
-        raise ValueError(f"missing={missing!r} is unknown: pass one of {', '.join(MISSING_VALUES)}.")
+    if missing not in MISSING:
+        raise ValueError(f"missing={missing!r} is unknown: pass one of {', '.join(MISSING)}.")
     if max_levels < 2:
         raise ValueError(f"max_levels={max_levels!r} must be a whole number of at least 2.")
 
 
-def _candidates(
-    table: DataTable, target: Column, drop: Sequence[str], only: Sequence[str]
-) -> tuple[list[Column], dict[str, str]]:
-    """Columns that may become features, and why the others do not."""
-    for option, names in (("drop", drop), ("only", only)):
-        if isinstance(names, str):
-            raise ValueError(f"{option}={names!r} must be a sequence of names: pass [{names!r}].")
-        for name in names:
-            if table.column(name) is target:
-                raise FileProblem(f"The target {shown(name)} cannot be in {option} too: name it once.")
-    dropped, wanted = set(drop), set(only)
-    uses = {target.name: "target"}
-    for column in table.columns:
-        if column.name in dropped or (wanted and column.name not in wanted):
-            uses.setdefault(column.name, "left out: not asked for")
-        elif not column.feature and column.name not in wanted:
-            uses.setdefault(column.name, "left out: describes the rows")
-    return [column for column in table.columns if column.name not in uses], uses
-
-
-def _usable(
-    candidates: list[Column], max_levels: int, wanted: set[str], uses: dict[str, str]
-) -> list[Column]:
-    """Columns that can be told to be features before rows are left out."""
-    usable = []
-    for column in candidates:
-        if column.kind in ("empty", "constant"):
-            uses[column.name] = f"left out: {column.kind}"
-        elif not column.numeric and (why := _why_not(column, max_levels)):
-            uses[column.name] = f"left out: {why}"
-        elif column.name not in wanted and _numbers_the_rows(column):
-            uses[column.name] = f"left out: {NUMBERS_ROWS}"
-        else:
-            usable.append(column)
-    return usable
-
-
-def _numbers_the_rows(column: Column) -> bool:
-    """Whether values are start, start + 1, ...: where rows are sorted by the target, they give it away."""
-    values = column.values
-    if column.kind != "number" or column.n_missing or len(values) < FEWEST_NUMBERED:
-        return False
-    return float(values[0]).is_integer() and bool((np.diff(values) == 1).all())
-
-
-def _why_not(column: Column, max_levels: int) -> str:
-    n_levels, n_present = len(set(column.values.tolist()) - {None}), len(column.values) - column.n_missing
-    if n_levels == n_present > 2:
-        return "every value is different"
-    return f"text with {n_levels} levels" if n_levels > max_levels else ""
-
-
-def _without_missing(
+def _complete_rows(
     usable: list[Column], rows: Values, missing: str, table: DataTable, notes: list[str]
 ) -> Values:
-    """The rows that stay when some have missing values."""
-    holes = [column for column in usable if column.n_missing]
-    if missing == "impute" or not holes:
+    """The rows that are kept where some have missing values."""
+    incomplete = [column for column in usable if column.n_missing]
+    if missing == "impute" or not incomplete:
         return rows
-    gone = np.zeros(table.n_rows, dtype=bool)
-    for column in holes:
-        gone |= column.missing
-    if missing == "error" and gone[rows].any():
-        first = next(column for column in holes if column.missing[rows].any())
+    has_missing = np.logical_or.reduce([column.missing for column in incomplete])[rows]
+    if missing == "error" and has_missing.any():
+        first = next(column for column in incomplete if column.missing[rows].any())
         raise FileProblem(
-            f"{where(table.source)} has missing values in {counted(int(gone[rows].sum()), 'row')}, first in "
-            f'column {shown(first.name)}: mend them, or use missing="impute" or missing="drop".'
+            f"{printable(table.source)} has missing values in {counted(int(has_missing.sum()), 'row')}, "
+            f'first in column {quoted(first.name)}: fill them, or use missing="impute" or missing="drop".'
         )
-    kept = rows[~gone[rows]]
+    kept: Values = rows[~has_missing]
     if len(kept) < 2:
         raise FileProblem(
-            f"{where(table.source)} has {counted(len(kept), 'row')} without missing values, and at least 2 "
-            'are needed: use missing="impute", or drop the columns that have most.'
+            f"{printable(table.source)} has {counted(len(kept), 'row')} without missing values, and at least "
+            '2 are needed: use missing="impute", or drop the columns that have most.'
         )
     if len(kept) < len(rows):
         notes.append(f"Left out {counted(len(rows) - len(kept), 'row')} with missing values.")
     return kept
 
 
-def _nothing_left(table: DataTable, target: str, uses: dict[str, str]) -> str:
+def _no_features(table: DataTable, target: str, uses: dict[str, str]) -> str:
     others = [name for name in uses if name != target]
-    why = f" ({shown(others[0])} is {uses[others[0]]})" if others else ""
-    return (
-        f"{where(table.source)} has no column beside the target {shown(target)} that can be a feature{why}."
-    )
+    why = f" ({quoted(others[0])} is {uses[others[0]]})" if others else ""
+    source = printable(table.source)
+    return f"{source} has no column beside the target {quoted(target)} that can be a feature{why}."
 
 
-def _left_out_notes(uses: dict[str, str]) -> list[str]:
-    """One sentence for each reason; text has a reason for each number of levels, but gets one sentence."""
-    reasons: dict[str, list[str]] = {}
-    for name, use in uses.items():
-        if use.startswith("left out") and use != "left out: not asked for":
-            why = use.removeprefix("left out: ")
-            reasons.setdefault("text with many levels" if why.startswith("text") else why, []).append(name)
-    notes = []
-    for why, names in reasons.items():
-        them = "it" if len(names) == 1 else "them"
-        hint = f"; to use {them}, name {them} in only beside the others" if why == NUMBERS_ROWS else ""
-        notes.append(f"Left out {counted(len(names), 'column')} ({why}): {listed(names)}{hint}.")
-    return notes
-
-
-def _matrix(features: list[Feature], n_rows: int, source: str) -> Values:
-    n_features = sum(len(feature.names) for feature in features)
-    check_room(source, 16 * n_rows * n_features, "its features")
-    # Written column by column into what is read column by column, and turned once.
-    stacked = np.concatenate([feature.values for feature in features])
-    return np.ascontiguousarray(stacked.T)
+def _matrix(features: list[Features], n_rows: int, source: str) -> Values:
+    n_features = sum(len(column.names) for column in features)
+    check_memory(source, 16 * n_rows * n_features, "its features")
+    # Concatenating rows and transposing once is faster than writing column by column.
+    return np.ascontiguousarray(np.concatenate([column.values for column in features]).T)
 
 
 def _distinct(names: list[str]) -> tuple[str, ...]:
-    """An indicator may be called as a column is: the later one gets a number."""
+    """Names without repetition: an indicator that is called like a column gets a number."""
     taken = set(names)
-    if len(taken) == len(names):
-        return tuple(names)
-    seen: set[str] = set()
-    distinct = []
+    distinct: dict[str, None] = {}
     for name in names:
-        count, own = 1, name
-        while own in seen or (count > 1 and own in taken):
+        count, candidate = 1, name
+        while candidate in distinct or (count > 1 and candidate in taken):
             count += 1
-            own = f"{name} ({count})"
-        seen.add(own)
-        distinct.append(own)
+            candidate = f"{name} ({count})"
+        distinct[candidate] = None
     return tuple(distinct)

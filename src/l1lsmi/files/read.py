@@ -1,4 +1,4 @@
-"""A file, standard input or a stream as a table."""
+"""Read a file, standard input or a stream into a table."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ import sys
 from pathlib import Path
 from typing import BinaryIO
 
-from l1lsmi.files.formats import FORMATS, Options, by_bytes, by_name
-from l1lsmi.files.found import Columns
-from l1lsmi.files.memory import at_hand, check_room
-from l1lsmi.files.problem import FileProblem, shown, where
+from l1lsmi._messages import printable, quoted
+from l1lsmi.files._formats import FORMATS, Options, format_of_bytes, format_of_name
+from l1lsmi.files._libraries import require_pyarrow
+from l1lsmi.files._memory import read_all
+from l1lsmi.files._table_builder import TableBuilder
+from l1lsmi.files.problem import FileProblem, empty_problem
 from l1lsmi.files.table import DataTable
-
-#: Bytes that are read at a time, so that what has no end is noticed before the memory is full.
-CHUNK = 1 << 24
 
 
 def read_table(
@@ -28,18 +27,19 @@ def read_table(
 ) -> DataTable:
     r"""Read a table from a file.
 
-    Files are taken for data and nothing else: nothing in them is run, and nothing is unpickled.
+    Files are data: nothing in them is executed or unpickled, and libraries that can crash on a damaged file
+    read it in a process of their own.
 
     Parameters
     ----------
     source : str, Path or binary stream
         "-" is standard input.
     format : str or None
-        "csv", "tsv", "parquet", "feather", "excel", "npz", "mat" or "h5ad". None tells it from the end of the
-        name, else from the first bytes.
+        "csv", "tsv", "parquet", "feather", "excel", "npz", "mat" or "h5ad". None infers it from the suffix of
+        the name, else from the first bytes.
     delimiter : str or None
-        What separates the columns of CSV and TSV; "tab" is one too. None tells it from the text, out of
-        comma, semicolon, tab and bar.
+        What separates the columns of CSV and TSV; "tab" is one too. None infers it from the text: comma,
+        semicolon, tab or vertical bar.
     sheet : str or None
         Sheet of an Excel workbook; None is the only one that is not empty.
     array : str or None
@@ -57,10 +57,11 @@ def read_table(
     Notes
     -----
     A value is missing where it is empty or one of NA, N/A, n/a, #N/A, NaN, nan, NaT, <NA>, null, NULL, Null
-    and ?. Words that are numbers are numbers, in every format; with a semicolon or a tab as the delimiter
-    they may have a comma as the decimal sign, and with a comma as the delimiter a comma between thousands.
-    Dates are year-month-day, or day.month.year, or with slashes where only one order fits. A CSV file has
-    names in its first row; where these are all numbers, a note says that the first row looks like data.
+    and ?. Strings that are all numbers are numbers, in every format; with a semicolon or a tab as the
+    delimiter they may have a comma as the decimal sign, and with a comma as the delimiter a comma between
+    thousands. Dates are year-month-day, or day.month.year, or with slashes where only one order fits. A CSV
+    file has names in its first row; where these are all numbers, a note says that the first row looks like
+    data.
 
     Examples
     --------
@@ -76,26 +77,28 @@ def read_table(
         raise ValueError(f"format={format!r} is unknown: pass one of {', '.join(FORMATS)}.")
     data, name = _bytes(source)
     if not data:
-        raise FileProblem(f"{where(name)} is empty: pass a file with a row of names and rows of values.")
-    format = format or by_name(name) or by_bytes(data, name)
+        raise empty_problem(name)
+    format = format or format_of_name(name) or format_of_bytes(data, name)
     options = Options(format, delimiter, sheet, array)
     _check_options(options, name)
-    columns = _columns(data, name, options)
+    table = _decode(data, name, options)
+    columns = table.columns
     return DataTable(
-        columns=columns.in_order(),
-        n_rows=len(columns.found[0].values),
+        columns=columns,
+        n_rows=len(columns[0].values),
         source=name,
         format=format,
-        notes=tuple(columns.notes),
+        notes=tuple(table.notes),
         sha256=hashlib.sha256(data).hexdigest(),
     )
 
 
-def _columns(data: bytes, name: str, options: Options) -> Columns:
-    # Only the file of the format at hand is imported, as its libraries may not be there.
-    module = importlib.import_module(f"l1lsmi.files.formats.{FORMATS[options.format].module}")
-    columns: Columns = module.read(data, name, options)
-    return columns
+def _decode(data: bytes, name: str, options: Options) -> TableBuilder:
+    require_pyarrow()
+    # Imported here, as it needs the libraries of its format.
+    module = importlib.import_module(f"l1lsmi.files._formats.{FORMATS[options.format].module}")
+    table: TableBuilder = module.read(data, name, options)
+    return table
 
 
 def _check_options(options: Options, name: str) -> None:
@@ -104,44 +107,34 @@ def _check_options(options: Options, name: str) -> None:
         value = getattr(options, option)
         if value is not None and option not in known.options:
             raise FileProblem(
-                f"{where(name)} is read as {known.title}, which has no {option}: do not pass {shown(value)}."
+                f"{printable(name)} is read as {known.title}, which has no {option}: do not pass "
+                f"{quoted(value)}."
             )
 
 
 def _bytes(source: str | Path | BinaryIO) -> tuple[bytes, str]:
-    """All bytes of a source, and how it is called."""
+    """All bytes of a source, and its name in messages."""
     if not isinstance(source, (str, Path)):
-        return _read_all(source, "the stream"), "the stream"
+        return read_all(source, "the stream"), "the stream"
     if str(source) == "-":
         if sys.stdin is None:
             raise FileProblem("standard input is closed: pass the path of a file instead.")
         try:
-            return _read_all(sys.stdin.buffer, "standard input"), "standard input"
+            return read_all(sys.stdin.buffer, "standard input"), "standard input"
         except OSError as error:
             raise FileProblem(f"standard input cannot be read ({error.strerror or error}).") from None
     name = str(source)
     try:
         with Path(source).open("rb") as stream:
-            return _read_all(stream, name), name
+            return read_all(stream, name), name
+    except FileProblem:
+        raise
     except FileNotFoundError:
-        raise FileProblem(f"{where(name)} does not exist: look at the spelling of its path.") from None
+        raise FileProblem(f"{printable(name)} does not exist: check its path.") from None
     except IsADirectoryError:
-        raise FileProblem(f"{where(name)} is a folder: pass a file in it.") from None
+        raise FileProblem(f"{printable(name)} is a folder: pass a file in it.") from None
     except PermissionError:
-        raise FileProblem(f"{where(name)} may not be read by you: change its permissions.") from None
+        raise FileProblem(f"{printable(name)} cannot be read: permission denied.") from None
     except (OSError, ValueError) as error:
-        if isinstance(error, FileProblem):
-            raise
-        raise FileProblem(
-            f"{where(name)} cannot be opened ({getattr(error, 'strerror', None) or error})."
-        ) from None
-
-
-def _read_all(stream: BinaryIO, name: str) -> bytes:
-    room, parts, size = at_hand(), [], 0
-    while part := stream.read(CHUNK):
-        size += len(part)
-        if size > room:
-            check_room(name, size)
-        parts.append(part)
-    return b"".join(parts)
+        reason = getattr(error, "strerror", None) or error
+        raise FileProblem(f"{printable(name)} cannot be opened ({reason}).") from None

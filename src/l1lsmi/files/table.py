@@ -1,7 +1,8 @@
-"""A table of columns, each with its kind: what every format is read into."""
+"""A table of columns, each with its kind: the result of reading any format."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,11 +10,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from l1lsmi.files.problem import FileProblem, counted, near, shown, where
+from l1lsmi._messages import counted, printable, quoted, suggestion
+from l1lsmi.files.problem import FileProblem
 
 Values = npt.NDArray[Any]
 
-KINDS = ("number", "yes/no", "category", "date", "text", "empty", "constant")
+#: Strings with more distinct values are text rather than a category.
+MAX_LEVELS = 20
+#: Fewer values may increase by one by chance.
+MIN_ROW_NUMBERS = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,18 +31,17 @@ class Column:
         As it stands in the file.
     kind : str
         "number", "yes/no", "category", "date", "text", "empty" or "constant". A category has from 2 to 20
-        levels, some of which come more than once; other words are text.
+        levels, some of which occur more than once; other strings are text.
     values : ndarray of shape (n_rows,)
         float64 with NaN where a value is missing: of a date the days since 1970-01-01, of yes/no 0 and 1.
-        Words are an array of objects, each a str, or None where it is missing.
+        Strings are an array of objects, each a str, or None where it is missing.
     n_missing : int
     words : tuple of two str
-        How the 0 and the 1 of yes/no are called in the file.
+        What 0 and 1 of yes/no are called in the file.
     feature : bool
-        False for what is there to tell rows apart or to be the target, such as row names: it becomes a
-        feature only if it is asked for by name.
+        False for row names and other data about rows: it becomes a feature only if it is named in ``only``.
     raw : array or None
-        The values as they stand in the file, for writing them again; None where ``values`` says it all.
+        The values in the file, for writing them again; None where they are the same as ``values``.
 
     Examples
     --------
@@ -56,21 +60,27 @@ class Column:
     raw: Any = None
 
     def __repr__(self) -> str:
-        return (
-            f"<{shown(self.name)}: {self.kind}, {counted(len(self.values), 'row')}, {self.n_missing} missing>"
-        )
+        n_rows = counted(len(self.values), "row")
+        return f"<{quoted(self.name)}: {self.kind}, {n_rows}, {self.n_missing} missing>"
 
     @property
     def numeric(self) -> bool:
-        """Whether the values are numbers rather than words."""
+        """Whether the values are numbers rather than strings."""
         return self.values.dtype.kind == "f"
 
     @property
     def missing(self) -> Values:
-        """Which rows have no value."""
+        """Which rows have no value, as a mask."""
         if self.numeric:
             return np.asarray(np.isnan(self.values))
-        return np.array([word is None for word in self.values.tolist()], dtype=bool)
+        return np.array([value is None for value in self.values.tolist()], dtype=bool)
+
+    @property
+    def numbers_rows(self) -> bool:
+        """Whether values are start, start + 1, ...: they reveal the target where rows are sorted by it."""
+        if self.kind != "number" or self.n_missing or len(self.values) < MIN_ROW_NUMBERS:
+            return False
+        return float(self.values[0]).is_integer() and bool((np.diff(self.values) == 1).all())
 
 
 @dataclass(eq=False, repr=False)
@@ -87,7 +97,7 @@ class DataTable:
     format : str
         "csv", "tsv", "parquet", "feather", "excel", "npz", "mat" or "h5ad".
     notes : tuple of str
-        What was decided in reading it, one sentence each.
+        Decisions made in reading it, one sentence each.
     sha256 : str or None
         Checksum of the bytes that were read.
 
@@ -110,16 +120,16 @@ class DataTable:
     format: str = "csv"
     notes: tuple[str, ...] = ()
     sha256: str | None = None
-    _places: dict[str, int] = field(init=False, repr=False)
+    _index_of: dict[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._places = {column.name: place for place, column in enumerate(self.columns)}
-        if len(self._places) < len(self.columns):
+        self._index_of = {column.name: index for index, column in enumerate(self.columns)}
+        if len(self._index_of) < len(self.columns):
             raise FileProblem(_repeated(self.source, self.names))
 
     def __repr__(self) -> str:
         size = f"{counted(self.n_rows, 'row')}, {counted(len(self.columns), 'column')}"
-        return f"<{self.format}, {where(self.source)}: {size}>"
+        return f"<{self.format}, {printable(self.source)}: {size}>"
 
     @property
     def names(self) -> list[str]:
@@ -127,23 +137,22 @@ class DataTable:
         return [column.name for column in self.columns]
 
     def column(self, name: str) -> Column:
-        """The column of that name; if there is none, the error says which names are alike."""
-        if name not in self._places:
-            first = next((note for note in self.notes if "looks like data" in note), "")
-            hint = "; the first row looks like data, so put a row of names above it" if first else ""
+        """The column of that name; if there is none, the error suggests similar names."""
+        if name not in self._index_of:
+            is_data = any("looks like data" in note for note in self.notes)
+            hint = "; the first row looks like data, so put a row of names above it" if is_data else ""
             raise FileProblem(
-                f"{where(self.source)} has no column named {shown(name)}: {near(name, self.names)}{hint}."
+                f"{printable(self.source)} has no column named {quoted(name)}: "
+                f"{suggestion(name, self.names)}{hint}."
             )
-        return self.columns[self._places[name]]
+        return self.columns[self._index_of[name]]
 
 
 def _repeated(source: str, names: Sequence[str]) -> str:
-    seen: dict[str, int] = {}
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-    name, count = max(seen.items(), key=lambda pair: pair[1])
+    counts = Counter(names)
+    name, count = counts.most_common(1)[0]
     if not name.strip():
-        return f"{where(source)} has {count} columns without a name: give each a name of its own."
-    others = sum(times > 1 for times in seen.values()) - 1
-    also = f" ({counted(others, 'other name')} repeated too)" if others else ""
-    return f"{where(source)} has {count} columns named {shown(name)}{also}: rename or drop all but one."
+        return f"{printable(source)} has {count} columns without a name: give each a name of its own."
+    n_others = sum(times > 1 for times in counts.values()) - 1
+    also = f" ({counted(n_others, 'other name')} repeated too)" if n_others else ""
+    return f"{printable(source)} has {count} columns named {quoted(name)}{also}: rename or drop all but one."

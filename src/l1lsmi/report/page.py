@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from l1lsmi._atomic_file import write_whole
+from l1lsmi._atomic_file import write_atomically
 from l1lsmi.report._numbers import percent, sig
 from l1lsmi.report.content import collect
 
@@ -109,7 +109,7 @@ def write_report(path: str | os.PathLike[str], selector: Any, X: Any, y: Any, **
         raise ValueError(
             f"path is {str(path)!r}, but there is no folder {str(place.parent)!r}: create it first."
         )
-    write_whole(place, render(collect(selector, X, y, **options)).encode("utf-8"))
+    write_atomically(place, render(collect(selector, X, y, **options)).encode("utf-8"))
     return place
 
 

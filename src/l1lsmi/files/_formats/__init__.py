@@ -1,4 +1,4 @@
-"""One file per format, and how a format is told: by the name of the file, else by its first bytes."""
+"""Formats that are read, one module for each, and how a format is inferred from a name or from bytes."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import PurePath
 
-from l1lsmi.files.problem import FileProblem, where
+from l1lsmi._messages import printable
+from l1lsmi.files.problem import FileProblem
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the reader was asked for; each format takes what it knows."""
+    """Options of `read_table`; each format uses some of them."""
 
     format: str
     delimiter: str | None = None
@@ -29,10 +30,10 @@ class Format:
     title : str
         For messages.
     module : str
-        The file of this folder that has its ``read(data, source, options)``.
+        The module of this package that has its ``read(data, source, options)``.
     suffixes : tuple of str
     options : tuple of str
-        Which of the fields of ``Options`` it knows.
+        The fields of `Options` that it uses.
     """
 
     title: str
@@ -51,19 +52,19 @@ FORMATS = {
     "mat": Format("MATLAB .mat", "mat", (".mat",), ("array",)),
     "h5ad": Format("AnnData .h5ad", "h5ad", (".h5ad",)),
 }
-BY_SUFFIX = {suffix: name for name, form in FORMATS.items() for suffix in form.suffixes}
+FORMAT_OF_SUFFIX = {suffix: name for name, form in FORMATS.items() for suffix in form.suffixes}
 REFUSED_SUFFIXES = {
     ".xls": "the old format of Excel: save it as .xlsx",
     ".ods": "an OpenDocument sheet: save it as .xlsx or .csv",
-    ".pkl": "a pickle, which is never loaded as it may run any code: save the table as .parquet or .csv",
-    ".pickle": "a pickle, which is never loaded as it may run any code: save the table as .parquet or .csv",
+    ".pkl": "a pickle, which is never loaded as it can run any code: save the table as .parquet or .csv",
+    ".pickle": "a pickle, which is never loaded as it can run any code: save the table as .parquet or .csv",
     ".npy": "a single array without names: save X and y with numpy.savez",
     ".rds": "a file of R: save the table with write.csv",
     ".rdata": "a file of R: save the table with write.csv",
     ".json": "JSON, which is not read: save the table as .csv or .parquet",
-    ".zip": "a zip archive: take the table out of it",
+    ".zip": "a zip archive: extract the table",
 }
-MAGIC = (
+SIGNATURES = (
     (b"PAR1", "parquet"),
     (b"ARROW1", "feather"),
     (b"FEA1", "feather"),
@@ -71,7 +72,7 @@ MAGIC = (
     (b"MATLAB ", "mat"),
     (b"\x89HDF\r\n\x1a\n", "h5ad"),
 )
-REFUSED_MAGIC = (
+REFUSED_SIGNATURES = (
     (b"\xd0\xcf\x11\xe0", ".xls"),
     (b"\x93NUMPY", ".npy"),
     (b"\x80\x02", ".pkl"),
@@ -81,48 +82,46 @@ REFUSED_MAGIC = (
 )
 
 
-def by_name(source: str) -> str | None:
-    """The format that the name of a file tells, or None.
+def format_of_name(source: str) -> str | None:
+    """The format of a file name, or None where it is unknown.
 
     Examples
     --------
-    >>> by_name("genes.csv.gz"), by_name("genes.dat")
+    >>> format_of_name("genes.csv.gz"), format_of_name("genes.dat")
     ('csv', None)
     """
     path = PurePath(source.lower())
     suffix = PurePath(path.stem).suffix if path.suffix == ".gz" else path.suffix
     if suffix in REFUSED_SUFFIXES:
-        raise FileProblem(f"{where(source)} is {REFUSED_SUFFIXES[suffix]}.")
-    return BY_SUFFIX.get(suffix)
+        raise FileProblem(f"{printable(source)} is {REFUSED_SUFFIXES[suffix]}.")
+    return FORMAT_OF_SUFFIX.get(suffix)
 
 
-def by_bytes(data: bytes, source: str) -> str:
-    """The format that the first bytes tell; what has no mark of its own is text.
+def format_of_bytes(data: bytes, source: str) -> str:
+    """The format of the first bytes of a file; CSV where they are no known signature.
 
     Examples
     --------
-    >>> by_bytes(b"PAR1...", "table"), by_bytes(b"a,b", "table")
+    >>> format_of_bytes(b"PAR1...", "table"), format_of_bytes(b"a,b", "table")
     ('parquet', 'csv')
     """
-    for magic, name in MAGIC:
-        if data.startswith(magic):
+    for signature, name in SIGNATURES:
+        if data.startswith(signature):
             return name
-    for magic, suffix in REFUSED_MAGIC:
-        if data.startswith(magic):
-            raise FileProblem(f"{where(source)} is {REFUSED_SUFFIXES[suffix]}.")
-    return _of_archive(data, source) if data.startswith(b"PK\x03\x04") else "csv"
+    for signature, suffix in REFUSED_SIGNATURES:
+        if data.startswith(signature):
+            raise FileProblem(f"{printable(source)} is {REFUSED_SUFFIXES[suffix]}.")
+    return _format_of_zip(data, source) if data.startswith(b"PK\x03\x04") else "csv"
 
 
-def _of_archive(data: bytes, source: str) -> str:
+def _format_of_zip(data: bytes, source: str) -> str:
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
             members = archive.namelist()
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError):
-        raise FileProblem(f"{where(source)} is a damaged zip archive: make the file again.") from None
+        raise FileProblem(f"{printable(source)} is a damaged zip archive: save the file again.") from None
     if any(name.endswith(".npy") for name in members):
         return "npz"
     if any(name.startswith("xl/") for name in members):
         return "excel"
-    raise FileProblem(
-        f"{where(source)} is a zip archive, but no .npz and no .xlsx: take the table out of it."
-    )
+    raise FileProblem(f"{printable(source)} is a zip archive, but no .npz and no .xlsx: extract the table.")

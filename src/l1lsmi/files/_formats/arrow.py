@@ -6,13 +6,17 @@ import json
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import feather, parquet
 
-from l1lsmi.files.columns import arrow_columns, whole
-from l1lsmi.files.formats import Options
-from l1lsmi.files.found import Columns
-from l1lsmi.files.libraries import arrow, compute, library
-from l1lsmi.files.memory import at_hand, check_room
-from l1lsmi.files.problem import FileProblem, damage, shown, where
+from l1lsmi._messages import printable, quoted
+from l1lsmi.files import _memory
+from l1lsmi.files._arrow_arrays import table_of_arrays
+from l1lsmi.files._formats import Options
+from l1lsmi.files._memory import check_memory
+from l1lsmi.files._table_builder import TableBuilder
+from l1lsmi.files.problem import FileProblem, file_problems
 
 STREAM = b"\xff\xff\xff\xff"
 #: Ways to write words that say a long one, or its beginning, once for many rows.
@@ -21,7 +25,7 @@ REPEATING = {"PLAIN_DICTIONARY", "RLE_DICTIONARY", "DELTA_BYTE_ARRAY"}
 COPIES = 4
 
 
-def read(data: bytes, source: str, options: Options) -> Columns:
+def read(data: bytes, source: str, options: Options) -> TableBuilder:
     """Read a table of Arrow.
 
     The index that pandas writes along holds names of rows: it is no feature.
@@ -35,32 +39,31 @@ def read(data: bytes, source: str, options: Options) -> Columns:
         Its format: Parquet, or Feather and streams.
     """
     table = _parquet(data, source) if options.format == "parquet" else _feather(data, source)
-    with damage(source, "a table of Arrow"):
+    with file_problems(source, "a table of Arrow"):
         # A file may say of itself what it does not hold.
         table.validate(full=True)
     if table.num_rows == 0 or table.num_columns == 0:
         raise FileProblem(
-            f"{where(source)} has {table.num_rows} rows and {table.num_columns} columns: there is nothing "
-            "to read."
+            f"{printable(source)} has {table.num_rows} rows and {table.num_columns} columns: there is "
+            "nothing to read."
         )
-    with damage(source, "a table of Arrow"):
+    with file_problems(source, "a table of Arrow"):
         _check_words(table, source)
-        columns = arrow_columns(table.column_names, [whole(array) for array in table.columns])
+        columns = table_of_arrays(table.column_names, table.columns)
     for place in _index(table):
-        columns.set_aside(place)
-        columns.say(f"Column {columns.names[place]!r} is the index of a data frame, and is no feature.")
+        columns.exclude(place)
+        columns.add_note(f"Column {columns.names[place]!r} is the index of a data frame, and is no feature.")
     return columns
 
 
 def _parquet(data: bytes, source: str) -> Any:
-    pa, parquet = arrow(), library("pyarrow.parquet", "cli", "A Parquet file")
-    with damage(source, "Parquet"):
+    with file_problems(source, "Parquet"):
         opened = parquet.ParquetFile(pa.BufferReader(data))
         about = opened.metadata
         packed = sum(about.row_group(group).total_byte_size for group in range(about.num_row_groups))
         # A value that is repeated takes no room in the file, however often it is.
         widths = [max(8, about.schema.column(place).length or 0) for place in range(about.num_columns)]
-        check_room(source, max(packed, about.num_rows * sum(widths)), "its table")
+        check_memory(source, max(packed, about.num_rows * sum(widths)), "its table")
         _check_decoded(opened, source)
         return opened.read()
 
@@ -70,7 +73,7 @@ def _check_decoded(opened: Any, source: str) -> None:
 
     Only columns that could be too long are looked at, a few rows at a time.
     """
-    about, room = opened.metadata, at_hand()
+    about, room = opened.metadata, _memory.available_memory()
     longest: dict[str, int] = {}
     most = 0
     for group in range(about.num_row_groups):
@@ -90,7 +93,7 @@ def _check_decoded(opened: Any, source: str) -> None:
         for batch in opened.iter_batches(rows, columns=[path]):
             needed += COPIES * batch.nbytes
             if needed > room:
-                check_room(source, needed, f"its column {shown(path)}")
+                check_memory(source, needed, f"its column {quoted(path)}")
 
 
 def _check_words(table: Any, source: str) -> None:
@@ -99,12 +102,11 @@ def _check_words(table: Any, source: str) -> None:
     for column in table.columns:
         for chunk in column.chunks:
             needed += COPIES * _decoded_size(chunk)
-    check_room(source, needed, "its table")
+    check_memory(source, needed, "its table")
 
 
 def _decoded_size(array: Any) -> int:
     """Bytes of the words of an array whose words may be stored once for many rows."""
-    pa, pc = arrow(), compute()
     types = pa.types
     if types.is_string_view(array.type) or types.is_binary_view(array.type):
         return int(_lengths(array).sum())
@@ -120,7 +122,6 @@ def _decoded_size(array: Any) -> int:
 
 def _lengths(words: Any) -> Any:
     """Bytes of each word; None of what is no words."""
-    pa, pc = arrow(), compute()
     types = pa.types
     if types.is_string_view(words.type) or types.is_binary_view(words.type):
         # Views have no function for it; of those that are too long for their place it is the first number.
@@ -133,8 +134,7 @@ def _lengths(words: Any) -> Any:
 
 
 def _feather(data: bytes, source: str) -> Any:
-    pa, feather = arrow(), library("pyarrow.feather", "cli", "A Feather file")
-    with damage(source, "Feather"):
+    with file_problems(source, "Feather"):
         if data.startswith(STREAM):
             return pa.ipc.open_stream(pa.BufferReader(data)).read_all()
         return feather.read_table(pa.BufferReader(data))
