@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 from l1lsmi import L1LSMI
+from l1lsmi._numerics.model import ModelBatch
 from l1lsmi._rows.table import Table
 from l1lsmi._validation.target import check_target
 from l1lsmi.measures import SquaredMutualInformation
@@ -90,12 +91,13 @@ def largest(n: int, m: int) -> None:
     b = 100
     full, thin = product_rate(n, m, b, X)
     table = Table.of(X)
-    draw = SquaredMutualInformation().bind(table, check_target(y, "regression"), 0).draw(0)
-    columns = np.arange(m)
-    weights = np.full(m, 1.0 / m)
-    model = draw.start_model(weights, columns, 8.0)
-    draw.climb(weights, columns, model)
-    seconds = min(timed(lambda: draw.climb(weights, columns, model))[0] for _ in range(3))
+    draw = SquaredMutualInformation().bind(table, check_target(y, "regression"), 0).draws([(0,)])
+    columns = np.arange(m)[None]
+    weights = draw.asarray(np.full((1, m), 1.0 / m))
+    (model,) = draw.start_models(weights, columns, [8.0])
+    models = ModelBatch(*(draw.asarray(np.array([v])) for v in (model.sigma, model.regularization)))
+    draw.evaluate(weights, columns, models)
+    seconds = min(timed(lambda: draw.evaluate(weights, columns, models))[0] for _ in range(3))
     flops = 2 * n * b * (2 * m + 3 * b)  # distances, their way back, and three products of b x b
     rate = flops / seconds / 1e12
     print(f"a step on all rows and columns: {seconds * 1e3:.0f} ms, {rate:.1f} Tflop/s")

@@ -106,4 +106,4 @@ def _score(train: Any, selected: list[int], task: str, seed: int) -> float:
     problem = SquaredMutualInformation(task=task).bind(
         Table.of(np.asarray(train.X)), check_target(train.y, task), seed
     )
-    return float(problem.juror(0).judge(np.array(sorted(selected))).cv_score)
+    return float(problem.set_scorer(0).score_sets([tuple(sorted(selected))])[0].loss)

@@ -247,7 +247,9 @@ def test_memory_of_many_columns_is_nearly_halved():
 
 def test_more_rows_are_cached_within_a_limit():
     table = {p: Table.of(np.zeros((10, 4)) + np.eye(10, 4), Resources(precision=p)) for p in BOTH}
-    layouts = {p: Layout(2, Centers(t, np.arange(3)[None], np.arange(3)[None], 4), {}) for p, t in table.items()}
+    layouts = {
+        p: Layout(2, Centers(t, np.arange(3)[None], np.arange(3)[None], 4), {}) for p, t in table.items()
+    }
     assert layouts["float64"].bytes_per_row(4) == 2 * layouts["float32"].bytes_per_row(4)
 
 

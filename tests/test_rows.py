@@ -118,7 +118,11 @@ def test_a_batch_gives_what_each_draw_gives(library, max_columns):
         weights = to_library(v[members], library)
         kernels = block.kernels(weights, columns[members])
         # Candidates of its own for each draw, or the same for all.
-        return kernels, block.pull_back(kernels, columns[members]), block.pull_back(kernels, np.arange(7)[None])
+        return (
+            kernels,
+            block.pull_back(kernels, columns[members]),
+            block.pull_back(kernels, np.arange(7)[None]),
+        )
 
     found = [to_numpy(array) for array in batch.sum(term, [0, 1, 2])]
     of_taken = [to_numpy(array) for array in taken.sum(term, [2, 0])]
