@@ -18,10 +18,12 @@ from sklearn.datasets import load_breast_cancer
 
 from l1lsmi import L1LSMI
 from l1lsmi._cli.app import run
-from l1lsmi._cli.schema import DOCUMENTS, schema_text
+from l1lsmi._cli.commands import DOCUMENTS, schema_text
+from l1lsmi._cli.options import METHOD_NAMES
 from l1lsmi.datasets import make_xor
 from l1lsmi.evaluation import compare_selectors
 from l1lsmi.measures import SquaredMutualInformation
+from l1lsmi.methods import METHODS
 
 
 @pytest.fixture
@@ -265,7 +267,7 @@ def test_apply_refuses_what_is_no_selection(capfd, xor, content, words):
 
 
 def test_apply_stops_at_a_selection_without_end(capfd, xor, monkeypatch):
-    monkeypatch.setattr("l1lsmi._cli.selection.MOST_BYTES", 1000)
+    monkeypatch.setattr("l1lsmi._cli.selection.MAX_BYTES", 1000)
     result = call(capfd, "apply", "/dev/zero", xor.path)
     assert result.code == 1 and "/dev/zero is too large for a selection" in result.err
 
@@ -385,6 +387,23 @@ def test_every_command_has_help_with_an_example(capfd, command):
     assert result.code == 0 and "Example" in result.out and f"l1lsmi {command}" in result.out
 
 
+def test_method_names_are_those_of_the_library():
+    assert tuple(METHODS) == METHOD_NAMES
+
+
+HEAVY = {"numpy", "scipy", "sklearn", "pandas", "pyarrow", "rich", "joblib", "l1lsmi.files", "l1lsmi.methods"}
+WITHOUT_DATA = [["--help"], ["--version"], ["select", "--help"], ["compare", "--help"], ["schema", "error"]]
+WITHOUT_DATA += [["apply", "--help"], ["measure", "--help"], ["select"], ["select", "--nonsense"]]
+
+
+@pytest.mark.parametrize("args", WITHOUT_DATA, ids=" ".join)
+def test_help_and_usage_errors_import_no_heavy_library(args):
+    code = f"import sys; from l1lsmi._cli.app import run; run({args}); print(); print(*sys.modules)"
+    run_ = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(run_.stdout.splitlines()[-1].split())
+    assert "click" in loaded and not loaded & HEAVY
+
+
 UNUSABLE = {
     "nothing": (b"", "is empty"),
     "junk": (bytes(range(256)) * 20, "control characters"),
@@ -452,7 +471,7 @@ def test_a_report_that_fails_leaves_one_document(capfd, xor, monkeypatch):
 
     monkeypatch.setattr("l1lsmi._cli.reporting.write_report", full)
     monkeypatch.setattr("os.cpu_count", lambda: 1)
-    monkeypatch.setattr("l1lsmi._cli.aside.held_out_errors", lambda *args, **options: {})
+    monkeypatch.setattr("l1lsmi._cli.held_out.held_out_errors", lambda *args, **options: {})
     report = xor.folder / "r.html"
     command = ("select", xor.path, "-t", "label", "-k", 2, "-m", "pearson", "--json", "--report", report)
     result = call(capfd, *command)

@@ -5,12 +5,15 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+
+from l1lsmi._processes import sigint_blocked
 
 COMMAND = [sys.executable, "-m", "l1lsmi"]
 
@@ -85,6 +88,23 @@ def test_control_c_while_libraries_are_loaded(folder):
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130 and err == "Error: Interrupted before there was a result.\n"
     assert json.loads(out)["kind"] == "interrupted"
+
+
+@LINUX
+def test_control_c_waits_until_a_process_is_started():
+    done = threading.Event()
+    other = threading.Thread(target=done.wait)  # it gets the signal, which the main thread blocks
+    other.start()
+    finished = False
+    try:
+        with pytest.raises(KeyboardInterrupt), sigint_blocked():
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.1)
+            finished = True
+    finally:
+        done.set()
+        other.join()
+    assert finished and signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def wait_for_subprocess(process):

@@ -137,7 +137,7 @@ def test_a_file_is_never_in_memory_whole(tmp_path, monkeypatch):
     assert peak < size / 2
     # What pyarrow holds is not seen by Python.
     source = open_rows(path, "y").table.source
-    monkeypatch.setattr("l1lsmi.sources.arrow.BUFFER", 2**12)
+    monkeypatch.setattr("l1lsmi._arrow.BUFFER_BYTES", 2**12)
     before = pa.total_allocated_bytes()
     assert max(pa.total_allocated_bytes() for _ in source.blocks(None)) - before < size / 2
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -27,8 +28,16 @@ def sigint_blocked() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    received: list[int] = []
+    is_main = threading.current_thread() is threading.main_thread()
+    # The mask is that of one thread: a signal that another one gets is handled in the main thread.
+    handler = signal.signal(signal.SIGINT, lambda number, _: received.append(number)) if is_main else None
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
+        if handler is not None:
+            signal.signal(signal.SIGINT, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        if received:
+            signal.raise_signal(signal.SIGINT)

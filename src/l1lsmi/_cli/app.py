@@ -1,4 +1,4 @@
-"""All commands, and what becomes of everything that can go wrong: a sentence and an exit code."""
+"""The command group, and the message and exit code of every error."""
 
 from __future__ import annotations
 
@@ -12,16 +12,12 @@ from typing import Any
 import click
 
 from l1lsmi import __version__
-from l1lsmi._cli.apply import apply
-from l1lsmi._cli.compare import compare
-from l1lsmi._cli.measure import measure
-from l1lsmi._cli.options import say
-from l1lsmi._cli.schema import schema
-from l1lsmi._cli.select import select
-from l1lsmi._cli.text import one_line, typed
-from l1lsmi.files import FileProblem
+from l1lsmi._cli import commands
+from l1lsmi._cli.interrupt import INTERRUPTED, MESSAGE
+from l1lsmi._cli.output import print_message
+from l1lsmi._cli.text import one_line, with_options
 
-DONE, UNUSABLE, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
+DONE, UNUSABLE, WRONG_USAGE = 0, 1, 2
 
 
 @click.group(
@@ -29,10 +25,10 @@ DONE, UNUSABLE, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
     epilog="Exit codes: 0 done, 1 the file or the data cannot be used, 2 wrong usage, 130 interrupted.",
 )
 @click.version_option(__version__, prog_name="l1lsmi")
-@click.option("--debug", is_flag=True, help="Show where an error came from.")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.pass_obj
 def app(state: dict[str, Any], debug: bool) -> None:
-    """Pick the few columns of a file that say most about one of them, also when they do so only together.
+    """Select the few columns of a file that best predict one of them, interactions included.
 
     \b
     Example:
@@ -41,12 +37,12 @@ def app(state: dict[str, Any], debug: bool) -> None:
     state["debug"] = debug
 
 
-for command in (select, apply, compare, measure, schema):
+for command in (commands.select, commands.apply, commands.compare, commands.measure, commands.schema):
     app.add_command(command)
 
 
 def run(args: Sequence[str] | None = None) -> int:
-    """Run a command and give its exit code; whatever goes wrong is said in a sentence on standard error.
+    """Run a command and return its exit code; every error is one sentence on standard error.
 
     Parameters
     ----------
@@ -57,34 +53,34 @@ def run(args: Sequence[str] | None = None) -> int:
     -------
     code : int
     """
-    state: dict[str, Any] = {"debug": False, "json": False, "told": False}
+    state: dict[str, Any] = {"debug": False, "json": False, "printed": False}
     try:
         result = app.main(args, prog_name="l1lsmi", standalone_mode=False, obj=state)
         if sys.stdout is not None:
-            sys.stdout.flush()  # what cannot be written is to be known here
+            sys.stdout.flush()  # raises here what cannot be written
     except click.ClickException as error:
-        return _say(state, "usage", error.format_message(), WRONG_USAGE, _hint(error))
+        return _fail(state, "usage", error.format_message(), WRONG_USAGE, _hint(error))
     except (click.Abort, KeyboardInterrupt):
-        return _say(state, "interrupted", "Interrupted before there was a result.", INTERRUPTED)
-    except BrokenPipeError:  # the reader, such as head, has seen enough
-        _give_up_output()
+        return _fail(state, "interrupted", MESSAGE, INTERRUPTED)
+    except BrokenPipeError:  # the reader, such as head, has ended
+        _discard_output()
         return UNUSABLE
-    except (FileProblem, ValueError, TypeError, OSError, MemoryError, ModuleNotFoundError) as error:
+    except (ValueError, TypeError, OSError, MemoryError, ModuleNotFoundError) as error:
         if state["debug"]:
             traceback.print_exc()
         if isinstance(error, OSError) and error.filename is None:
-            # Errors of files say which: this one is of the only stream that is written without a name.
-            _give_up_output()
-            state["told"] = True
-        return _say(state, "data", _sentence(error), UNUSABLE)
-    except SystemExit as leaving:  # click answers a broken pipe by itself
-        _give_up_output()
+            # Errors of files have a file name: this is standard output.
+            _discard_output()
+            state["printed"] = True
+        return _fail(state, "data", _message(error), UNUSABLE)
+    except SystemExit as leaving:  # click handles a broken pipe itself
+        _discard_output()
         return leaving.code if isinstance(leaving.code, int) else UNUSABLE
     return result if isinstance(result, int) else DONE
 
 
-def _give_up_output() -> None:
-    """Let nothing more come to standard output, which the end of the interpreter would try again to fill."""
+def _discard_output() -> None:
+    """Redirect standard output to nowhere, as the interpreter flushes it once more when it ends."""
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -93,17 +89,19 @@ def _give_up_output() -> None:
         pass
 
 
-def _sentence(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
+    from l1lsmi.files import FileProblem
+
     if isinstance(error, MemoryError):
         return "There is not enough memory for this: use fewer rows or columns (--only, --drop)."
     if isinstance(error, OSError):
         if error.filename is None:
             return f"Standard output cannot be written: {error.strerror or error}."
         return f"{one_line(error.filename)} cannot be used: {error.strerror}."
-    words = " ".join(str(error).split())
+    text = " ".join(str(error).split())
     if isinstance(error, FileProblem):
-        words = typed(words)
-    return words or f"{type(error).__name__} without a word: run with --debug to see where it came from."
+        text = with_options(text)
+    return text or f"{type(error).__name__} without a message: run with --debug to see its traceback."
 
 
 def _hint(error: click.ClickException) -> str:
@@ -111,14 +109,14 @@ def _hint(error: click.ClickException) -> str:
     return f"Try '{context.command_path} --help'." if context is not None else ""
 
 
-def _say(state: dict[str, Any], kind: str, sentence: str, code: int, hint: str = "") -> int:
-    sentence = one_line(sentence)
-    # Whoever reads JSON gets one document: where the result is out, what failed after it is said beside it.
-    if state["json"] and not state["told"]:
-        document = {"format": "l1lsmi-error", "version": 1, "kind": kind, "message": sentence}
+def _fail(state: dict[str, Any], kind: str, message: str, code: int, hint: str = "") -> int:
+    message = one_line(message)
+    # With --json one document is printed: if it is the result, a later error goes to standard error alone.
+    if state["json"] and not state["printed"]:
+        document = {"format": "l1lsmi-error", "version": 1, "kind": kind, "message": message}
         try:
             print(json.dumps(document), flush=True)
         except OSError:
-            _give_up_output()
-    say(f"Error: {sentence}{' ' + hint if hint else ''}")
+            _discard_output()
+    print_message(f"Error: {message}{' ' + hint if hint else ''}")
     return code

@@ -1,11 +1,10 @@
-"""What is refused before any work is done."""
+"""Checks of options, before any work is done."""
 
 from __future__ import annotations
 
 import math
 import os
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -13,54 +12,53 @@ from l1lsmi._atomic_file import check_writable
 from l1lsmi._cli.text import printable
 from l1lsmi.methods import METHODS, Method
 
-#: Features that are selected unless asked otherwise.
+#: Features that are selected by default.
 DEFAULT_K = 10
 TABLES = (".csv", ".tsv", ".parquet", ".feather", ".xlsx")
 SUFFIXES = {"report": (".html", ".htm"), "save": (".json",), "output": TABLES}
 
 
 def check_outputs(file: str, paths: dict[str, str | None]) -> None:
-    """Check that everything can be written where it is asked for, and that nothing is written twice."""
+    """Check that every output can be written, and that no two are the same file."""
     taken = {} if file == "-" else {os.path.realpath(file): "FILE"}
     for name, path in paths.items():
         if path is None:
             continue
-        if not path.lower().endswith(SUFFIXES[name]):
-            choices = " or ".join(SUFFIXES[name])
-            raise click.UsageError(f"--{name} {printable(path)!r} must end in {choices}.")
-        if not Path(path).resolve().parent.is_dir():
-            raise click.UsageError(f"--{name} {printable(path)!r} is in a directory that does not exist.")
-        if os.path.isdir(path):
-            raise click.UsageError(f"--{name} {printable(path)!r} is a directory.")
-        try:
-            check_writable(path)
-        except (OSError, ValueError) as error:
-            why = getattr(error, "strerror", None) or error
-            raise click.UsageError(f"--{name} {printable(path)!r} cannot be written: {why}.") from None
-        real = os.path.realpath(path)
-        if real in taken:
-            raise click.UsageError(f"--{name} {printable(path)!r} is the same file as {taken[real]}.")
-        taken[real] = f"--{name}"
+        if problem := _problem(path, SUFFIXES[name], taken):
+            raise click.UsageError(f"--{name} {printable(path)!r} {problem}.")
+        taken[os.path.realpath(path)] = f"--{name}"
 
 
-def check_time_limit(method: Method, time_limit: float | None) -> None:
-    """Check a number of seconds, and that the method can stop in time."""
-    check_seconds(time_limit)
-    if time_limit is not None and not method.has_time_limit:
+def _problem(path: str, suffixes: tuple[str, ...], taken: dict[str, str]) -> str:
+    if not path.lower().endswith(suffixes):
+        return f"must end in {' or '.join(suffixes)}"
+    if not Path(path).resolve().parent.is_dir():
+        return "is in a directory that does not exist"
+    if os.path.isdir(path):
+        return "is a directory"
+    try:
+        check_writable(path)
+    except (OSError, ValueError) as error:
+        return f"cannot be written: {getattr(error, 'strerror', None) or error}"
+    real = os.path.realpath(path)
+    return f"is the same file as {taken[real]}" if real in taken else ""
+
+
+def check_time_limit(time_limit: float | None, method: Method | None = None) -> None:
+    """Check a number of seconds, and that the method can stop early."""
+    if time_limit is None:
+        return
+    if not (time_limit > 0 and math.isfinite(time_limit)):
+        raise click.UsageError(f"--time-limit {time_limit} must be a positive number of seconds.")
+    if method is not None and not method.has_time_limit:
         able = ", ".join(name for name, other in METHODS.items() if other.has_time_limit)
         raise click.UsageError(
-            f"--time-limit cannot stop the method {method.name}: leave it out, or use {able}."
+            f"--time-limit is not supported by the method {method.name}: leave it out, or use {able}."
         )
 
 
-def check_seconds(time_limit: float | None) -> None:
-    """Check a number of seconds."""
-    if time_limit is not None and not (time_limit > 0 and math.isfinite(time_limit)):
-        raise click.UsageError(f"--time-limit {time_limit} must be a positive number of seconds.")
-
-
-def number_of_features(k: int | None, n_features: int) -> int:
-    """How many features to select; 10, or half of fewer than 20, unless asked otherwise."""
+def check_k(k: int | None, n_features: int) -> int:
+    """The number of features to select; by default 10, or half of fewer than 20."""
     if k is None:
         return min(DEFAULT_K, max(1, n_features // 2))
     if k > n_features:
@@ -68,13 +66,11 @@ def number_of_features(k: int | None, n_features: int) -> int:
     return k
 
 
-def method_names(text: str | None, default: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of methods, separated by commas."""
-    if text is None:
-        return default
-    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
-    unknown: list[Any] = [name for name in names if name not in METHODS]
+def check_names(option: str, text: str, known: tuple[str, ...]) -> tuple[str, ...]:
+    """Names separated by commas, each of which must be known."""
+    names = tuple(dict.fromkeys(name.strip().lower() for name in text.split(",") if name.strip()))
+    unknown = [name for name in names if name not in known]
     if unknown or not names:
-        what = printable(unknown[0]) if unknown else text
-        raise click.UsageError(f"--methods has {what!r}, which is none of: {', '.join(METHODS)}.")
+        what = printable(unknown[0] if unknown else text)
+        raise click.UsageError(f"--{option} has {what!r}, which is none of: {', '.join(known)}.")
     return names

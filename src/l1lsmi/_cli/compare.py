@@ -1,4 +1,4 @@
-"""``l1lsmi compare``: several methods on one's own data, judged on rows that none of them has seen."""
+"""``l1lsmi compare``: several methods on one's own data, by their error on held-out rows."""
 
 from __future__ import annotations
 
@@ -11,121 +11,69 @@ from typing import Any
 import click
 import numpy as np
 
-from l1lsmi._cli.checks import check_outputs, check_seconds, method_names, number_of_features
-from l1lsmi._cli.interrupt import Interruption
-from l1lsmi._cli.options import Data, data_options, load_data, output_options, preparing_options, tell
+from l1lsmi._cli.checks import check_k, check_names, check_outputs, check_time_limit
+from l1lsmi._cli.data import Data, load_data
+from l1lsmi._cli.interrupt import INTERRUPTED, Interruption
+from l1lsmi._cli.options import METHOD_NAMES
+from l1lsmi._cli.output import print_json
 from l1lsmi._cli.select import fit
+from l1lsmi._cli.spinner import is_interactive
 from l1lsmi._cli.text import one_line, printable, text_table
-from l1lsmi._cli.waiting import is_watched
 from l1lsmi._progress import Progress
 from l1lsmi.evaluation import compare_selectors
 from l1lsmi.evaluation.selectors import ALL_FEATURES
 from l1lsmi.explain import sample_rows
 from l1lsmi.methods import METHODS
 
-#: Methods that are quick on any file.
-DEFAULT = ("l1-lsmi", "l1-hsic", "pearson", "mrmr", "qpfs", "lasso", "relieff")
-INTERRUPTED = "Interrupted: methods that were not finished are missing."
+WAS_INTERRUPTED = "Interrupted: methods that were not finished are missing."
 OUT_OF_TIME = "The time limit was reached: methods that were not finished are missing."
-#: The quickest first; methods that are not named here come after these.
-QUICK = (
-    "pearson",
-    "lasso",
-    "mrmr",
-    "qpfs",
-    "hsic-ranking",
-    "relieff",
-    "spec",
-    "laplacian",
-    "l1-hsic",
-    "l1-lsmi",
+#: Quickest first; other methods follow.
+BY_SPEED = (
+    *("pearson", "lasso", "mrmr", "qpfs", "hsic-ranking", "relieff", "spec", "laplacian"),
+    *("l1-hsic", "l1-lsmi"),
 )
 
 
-@click.command(short_help="Compare methods on your own data.")
-@data_options
-@click.option(
-    "-k", type=click.IntRange(min=1), help="Number of features; 10, or half of fewer than 20, by default."
-)
-@click.option(
-    "--methods", metavar="NAMES", help=f"Methods, separated by commas.  [default: {','.join(DEFAULT)}]"
-)
-@click.option(
-    "--splits",
-    type=click.IntRange(2, 100),
-    default=3,
-    show_default=True,
-    help="Random splits into training and test rows.",
-)
-@click.option(
-    "--max-rows",
-    type=click.IntRange(min=20),
-    default=1000,
-    show_default=True,
-    help="Compare on a sample of so many rows.",
-)
-@click.option(
-    "--time-limit",
-    type=float,
-    metavar="SECONDS",
-    help="Stop then, with the methods that are done; a report takes its time after that.",
-)
-@click.option("--report", metavar="PATH", help="Write an HTML report to look at.")
-@preparing_options
-@output_options
-def compare(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
-    """Compare methods on FILE by the error of a support vector machine on rows that they have not seen.
-
-    Every method selects on the training rows of each split, the same for all, the quick methods first. Ctrl-C
-    ends the comparison with the methods that are done.
-
-    \b
-    Example:
-      l1lsmi compare patients.csv --target diagnosis -k 10 --report comparison.html
-    """
+def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
+    """Run ``l1lsmi compare``."""
     quiet = quiet or as_json
-    names = method_names(options["methods"], DEFAULT)
+    names = check_names("methods", options["methods"], METHOD_NAMES)
     check_outputs(file, {"report": options["report"]})
-    check_seconds(options["time_limit"])
-    data = load_data(file, quiet, options)
-    k = number_of_features(options["k"], data.shape[1])
-    asked = {
-        "k": k,
-        "seed": options["seed"],
-        "splits": options["splits"],
-        "time_limit": options["time_limit"],
-    }
+    check_time_limit(options["time_limit"])
+    data = load_data(file, quiet, options, in_memory=bool(options["report"]))
+    k = check_k(options["k"], data.shape[1])
+    asked = {"k": k, **{name: options[name] for name in ("seed", "splits", "time_limit")}}
     rows = sample_rows(data.prepared.y, data.prepared.task, options["max_rows"], options["seed"])
     started = time.perf_counter()
-    comparison, stop_reason = _run(data, rows, names, asked, quiet)
+    comparison, stop_reason = _compare(data, rows, names, asked, quiet)
     result = _document(data, rows, comparison, asked, stop_reason, time.perf_counter() - started)
     if as_json:
-        tell(result)
+        print_json(result)
     else:
         click.echo(_summary(result))
-    interrupted = stop_reason == INTERRUPTED
+    interrupted = stop_reason == WAS_INTERRUPTED
     if options["report"] and not interrupted:
         interrupted = not _write_report(names[0], data, comparison, {**options, "k": k}, quiet)
-    return 130 if interrupted else 0
+    return INTERRUPTED if interrupted else 0
 
 
-def _run(
+def _compare(
     data: Data, rows: np.ndarray, names: tuple[str, ...], asked: dict[str, Any], quiet: bool
 ) -> tuple[Any, str | None]:
-    """The comparison, and why it ended early, if it did."""
+    """The comparison, and why it stopped early; None if it did not."""
     task = data.prepared.task
-    in_turn = sorted(names, key=lambda name: QUICK.index(name) if name in QUICK else len(QUICK))
+    by_speed = sorted(names, key=lambda name: BY_SPEED.index(name) if name in BY_SPEED else len(BY_SPEED))
     selectors = {
-        name: METHODS[name].make(asked["k"], task=task, random_state=asked["seed"]) for name in in_turn
+        name: METHODS[name].make(asked["k"], task=task, random_state=asked["seed"]) for name in by_speed
     }
     deadline = math.inf if asked["time_limit"] is None else time.monotonic() + asked["time_limit"]
     total = (len(names) + 1) * (asked["splits"] + 1)
     with (
         Interruption() as interruption,
-        Progress(total, int(is_watched(quiet)), "fit", "comparing") as progress,
+        Progress(total, int(is_interactive(quiet)), "fit", "comparing") as progress,
         warnings.catch_warnings(),
     ):
-        warnings.simplefilter("ignore")  # of searches that an interruption ends early
+        warnings.simplefilter("ignore")  # of searches that are interrupted
         comparison = compare_selectors(
             selectors,
             data.prepared.X[rows],
@@ -137,7 +85,7 @@ def _run(
             stop=lambda: interruption.happened or time.monotonic() > deadline,
         )
     if not comparison.stopped:
-        return _as_asked(comparison, names), None
+        return _reordered(comparison, names), None
     if not comparison.results:
         if interruption.happened:
             raise KeyboardInterrupt
@@ -145,11 +93,11 @@ def _run(
             f"The time limit of {asked['time_limit']:g} s was reached before any method was finished: allow "
             "more with --time-limit, or compare on fewer rows with --max-rows."
         )
-    return _as_asked(comparison, names), INTERRUPTED if interruption.happened else OUT_OF_TIME
+    return _reordered(comparison, names), WAS_INTERRUPTED if interruption.happened else OUT_OF_TIME
 
 
-def _as_asked(comparison: Any, names: tuple[str, ...]) -> Any:
-    """The same comparison with the methods in the order in which they were asked for, all features last."""
+def _reordered(comparison: Any, names: tuple[str, ...]) -> Any:
+    """The comparison with the methods in the order of the option, all features last."""
     place = {result.name: i for i, result in enumerate(comparison)}
     order = [place[name] for name in (*names, ALL_FEATURES) if name in place]
     return replace(
@@ -160,7 +108,7 @@ def _as_asked(comparison: Any, names: tuple[str, ...]) -> Any:
 
 
 def _write_report(name: str, data: Data, comparison: Any, options: dict[str, Any], quiet: bool) -> bool:
-    """A report of the first method on all rows, with the comparison in it and its errors from there."""
+    """A report of the first method fitted to all rows, with the comparison and its errors."""
     from l1lsmi._cli.reporting import write_selection_report
 
     asked = {"k": options["k"], "seed": options["seed"], "time_limit": None}
@@ -221,28 +169,28 @@ def _method(result: Any, feature_names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _summary(result: dict[str, Any]) -> str:
-    """A comparison for people, the best first."""
+    """The comparison as text, lowest error first."""
     done = sorted((m for m in result["methods"] if m["error"] is not None), key=lambda m: m["error"])
     failed = [m for m in result["methods"] if m["error"] is None]
     first = result["methods"][0]["name"] if result["methods"] else ""
-    wanted = set(result["methods"][0]["features"]) if result["methods"] else set()
+    reference = set(result["methods"][0]["features"]) if result["methods"] else set()
     rows = []
     for method in done:
-        shared = len(wanted.intersection(method["features"]))
+        shared = len(reference.intersection(method["features"]))
         rows.append(
             (
                 method["name"],
-                *_error_words(method),
+                *_error_cells(method),
                 f"{method['seconds']:.2f}",
-                f"{shared} of {len(method['features'])}" if wanted else "",
+                f"{shared} of {len(method['features'])}" if reference else "",
             )
         )
     if result["all_features"]:
-        rows.append((ALL_FEATURES, *_error_words(result["all_features"]), "", ""))
+        rows.append((ALL_FEATURES, *_error_cells(result["all_features"]), "", ""))
     header = ("method", result["error"], "+-", "seconds", f"same as {first}")
     lines = [
         f"\n{result['k']} features, {result['splits']} splits of {result['rows_used']:,} rows, "
-        "errors on rows not seen\n"
+        "errors on held-out rows\n"
     ]
     lines.append(text_table(header, rows))
     lines += [f"  {m['name']} failed: {printable(m['failure'])}" for m in failed]
@@ -251,5 +199,5 @@ def _summary(result: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _error_words(method: dict[str, Any]) -> tuple[str, str]:
+def _error_cells(method: dict[str, Any]) -> tuple[str, str]:
     return f"{method['error']:.4g}", f"{np.std(method['errors']):.2g}"

@@ -1,4 +1,4 @@
-"""The report of a command: what the page is told about where the data came from."""
+"""The report of a command, with the command and the file that it is about."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from typing import Any
 
 import click
 
-from l1lsmi._cli import seconds_so_far
-from l1lsmi._cli.aside import HeldOutAside
-from l1lsmi._cli.options import Data, say
+from l1lsmi._cli import elapsed_seconds
+from l1lsmi._cli.data import Data
+from l1lsmi._cli.held_out import HeldOutProcess
+from l1lsmi._cli.output import print_message
+from l1lsmi._cli.spinner import spinner
 from l1lsmi._cli.text import printable
-from l1lsmi._cli.waiting import waiting
 from l1lsmi.methods import METHODS
 from l1lsmi.report import write_report
 
-#: What `l1lsmi.files.prepare` was told, and what stands for nothing having been said.
+#: Options of `l1lsmi.files.prepare` and their defaults.
 PREPARING = {"task": "auto", "missing": "impute", "drop": (), "only": ()}
 
 
@@ -28,37 +29,37 @@ def write_selection_report(
     options: dict[str, Any],
     quiet: bool,
     *,
-    held_out: HeldOutAside | str,
+    held_out: HeldOutProcess | str,
     comparison: Any = None,
 ) -> bool:
-    """Write a report; tell whether it was finished, which it is not where Ctrl-C came in between.
+    """Write a report; False if Ctrl-C interrupted it.
 
     Parameters
     ----------
     path : str
     selector : fitted selector
     seconds : float
-        Time that the search took.
+        Duration of the search.
     data : Data
     options : dict
-        Options of the command, the method's name among them.
+        Options of the command, with the name of the method.
     quiet : bool
-    held_out : HeldOutAside or str
-        What counts errors on rows not seen; or the method's name in the comparison, which has them.
+    held_out : HeldOutProcess or str
+        Errors on held-out rows; or the name of the method in the comparison that has them.
     comparison : SelectorComparison or None
     """
     started = time.perf_counter()
     prepared, table = data.prepared, data.table
     asked = {
-        "command": command_line(click.get_current_context(), table.source),
+        "command": command_line(click.get_current_context()),
         "source": table.source,
         "format": table.format,
         "sha256": table.sha256,
         "seconds": seconds,
-        "prepare": {name: options[name] for name, usual in PREPARING.items() if options[name] != usual},
+        "prepare": {name: options[name] for name, default in PREPARING.items() if options[name] != default},
     }
     try:
-        with waiting("writing the report", quiet):
+        with spinner("writing the report", quiet):
             write_report(
                 path,
                 selector,
@@ -75,16 +76,16 @@ def write_selection_report(
                 random_state=options["seed"],
             )
     except KeyboardInterrupt:
-        say("Interrupted: the report was not written.")
+        print_message("Interrupted: the report was not written.")
         return False
     seconds = time.perf_counter() - started
-    say(f"report: {printable(path)} ({seconds:.1f} s; {seconds_so_far():.1f} s in all)", quiet)
+    print_message(f"report: {printable(path)} ({seconds:.1f} s; {elapsed_seconds():.1f} s in all)", quiet)
     return True
 
 
-def command_line(context: click.Context, source: str) -> str:
-    """The command that does the same again, without where results were written."""
-    words = ["l1lsmi", str(context.info_name), context.params["file"]]
+def command_line(context: click.Context) -> str:
+    """The command to run again, without the options for its output."""
+    arguments = ["l1lsmi", str(context.info_name), context.params["file"]]
     for parameter in context.command.params:
         name = str(parameter.name)
         value = context.params.get(name)
@@ -93,5 +94,5 @@ def command_line(context: click.Context, source: str) -> str:
         if value is None or value == parameter.get_default(context) or value == ():
             continue
         for item in value if isinstance(value, tuple) else (value,):
-            words += [parameter.opts[-1], str(item)]
-    return shlex.join(words)
+            arguments += [parameter.opts[-1], str(item)]
+    return shlex.join(arguments)

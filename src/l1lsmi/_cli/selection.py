@@ -1,4 +1,4 @@
-"""A selection as a document: what `select` prints and saves, and `apply` reads."""
+"""A selection as a JSON document, which `select` prints and saves, and `apply` reads."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 
 from l1lsmi import __version__
-from l1lsmi._cli.options import Data
+from l1lsmi._cli.data import Data
 from l1lsmi._cli.text import printable
 from l1lsmi.explain._fitted import fitted_weights
 from l1lsmi.files import FileProblem
 
 FORMAT, VERSION = "l1lsmi-selection", 1
-#: A selection has names only: a file beyond this size is something else.
-MOST_BYTES = 100_000_000
-#: What each kind of selector calls its score.
+#: A selection has only names: a larger file is something else.
+MAX_BYTES = 100_000_000
+#: Attributes of selectors that hold their score, and its name.
 SCORES = {"smi_": "smi", "hsic_": "hsic", "score_": "score"}
 
 
 def order(selector: Any) -> np.ndarray:
-    """The selected features, the most important first where the method has an order."""
+    """The selected features, most important first if the method orders them."""
     chosen = np.flatnonzero(selector.get_support())
     for name in ("weights_", "scores_", "relevance_"):
         values = getattr(selector, name, None)
@@ -37,7 +37,7 @@ def order(selector: Any) -> np.ndarray:
 
 
 def score_of(selector: Any) -> dict[str, Any] | None:
-    """What the selector says of the set, and what it calls it."""
+    """The score of the selected set, with its name; None if the selector has none."""
     for attribute, name in SCORES.items():
         if hasattr(selector, attribute):
             return {"name": name, "value": float(getattr(selector, attribute))}
@@ -47,7 +47,7 @@ def score_of(selector: Any) -> dict[str, Any] | None:
 def document(
     selector: Any, data: Data, asked: dict[str, Any], seconds: float, notes: list[str]
 ) -> dict[str, Any]:
-    """Everything about a selection that can be handed on.
+    """The JSON document of a selection.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def document(
     asked : dict
         Method, k, seed and time_limit.
     seconds : float
-        Time that the search took.
+        Duration of the search.
     notes : list of str
     """
     prepared, table = data.prepared, data.table
@@ -71,7 +71,6 @@ def document(
     ]
     used = {feature["column"] for feature in features}
     useful = getattr(selector, "n_useful_features_", None)
-    classes = sorted(set(prepared.y.tolist())) if prepared.task == "classification" else None
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -85,7 +84,7 @@ def document(
         },
         "target": prepared.target,
         "task": prepared.task,
-        "classes": classes,
+        "classes": data.classes,
         "rows_used": data.shape[0],
         "features_considered": data.shape[1],
         **asked,
@@ -117,9 +116,9 @@ def load_selection(path: str) -> dict[str, Any]:
     """
     shown = printable(path)
     with open(path, "rb") as stream:
-        # No more than this, as what is no regular file may have no end.
-        data = stream.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
+        # No more than this, as a device may have no end.
+        data = stream.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
         raise FileProblem(
             f"{shown} is too large for a selection: pass a file written by l1lsmi select --save."
         )
@@ -128,9 +127,7 @@ def load_selection(path: str) -> dict[str, Any]:
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
         raise FileProblem(f"{shown} is not JSON: pass a file written by l1lsmi select --save.") from None
     except ValueError:  # of numbers with thousands of digits
-        raise FileProblem(
-            f"{shown} is not a selection: pass a file written by l1lsmi select --save."
-        ) from None
+        found = None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise FileProblem(f"{shown} is not a selection: pass a file written by l1lsmi select --save.")
     if found.get("version") != VERSION:

@@ -137,7 +137,14 @@ def _add_column(table: TableBuilder, index: int, cells: Any, raw: Any, comma: Co
         return
     n_missing = int(cells.null_count)
     kind = _string_kind(len(levels), len(cells) - n_missing)
-    table.add(index, kind, _to_numpy(cells), n_missing, raw=raw)
+    table.add(index, kind, _to_objects(cells), n_missing, raw=raw)
+
+
+def _to_objects(cells: Any) -> Values:
+    """Strings as objects, None where missing; equal strings are one object, which takes little memory."""
+    encoded = cells.dictionary_encode()
+    values = np.append(_to_numpy(encoded.dictionary), [None])
+    return np.asarray(values[_to_numpy(encoded.indices.fill_null(-1))])
 
 
 def _to_numpy(array: Any) -> Values:

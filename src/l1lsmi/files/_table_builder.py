@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -31,9 +31,13 @@ class TableBuilder:
         """Set the column at an index."""
         self._columns[index] = Column(self.names[index], kind, values, n_missing, **more)
 
+    def change(self, index: int, function: Callable[[Column], Column]) -> None:
+        """Replace a column by a function of it."""
+        self._columns[index] = function(self._columns[index])
+
     def exclude(self, index: int) -> None:
         """Mark a column that is no feature unless it is named in ``only``."""
-        self._columns[index] = replace(self._columns[index], feature=False)
+        self.change(index, lambda column: replace(column, feature=False))
 
     def add_note(self, sentence: str) -> None:
         """Add a note about the whole table."""

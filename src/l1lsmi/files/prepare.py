@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -59,6 +60,7 @@ class Prepared:
     Parameters
     ----------
     X : ndarray of float64, shape (n_samples, n_features)
+        Of a table that is read from disk in batches, an object with ``shape`` and ``dataset``.
     y : ndarray of shape (n_samples,)
         float64 for regression, labels as str for classification.
     task : str
@@ -82,7 +84,7 @@ class Prepared:
     <3 rows, 2 features, classification of 'y'>
     """
 
-    X: Values
+    X: Any
     y: Values
     task: str
     feature_names: tuple[str, ...]
@@ -171,8 +173,14 @@ def prepare(
         notes.insert(0, f"Left out {n_dropped} without a value of the target {quoted(target)}.")
     usable = usable_columns(candidates, max_levels, set(only), uses)
     kept = _complete_rows(usable, rows, missing, table, notes)
-    y, rows = y[np.isin(rows, kept)], kept
-    features = encode(usable, rows, uses, notes)
+    if len(kept) < len(rows):
+        y, rows = y[np.isin(rows, kept)], kept
+    X = table.streamed([column.name for column in usable])
+    if X is None:
+        features = encode(usable, rows, uses, notes)
+    else:
+        uses.update((column.name, column.kind) for column in usable)
+        features = [Features(column.name, [column.name], column.values) for column in usable]
     if not features:
         raise FileProblem(_no_features(table, target, uses))
     if len(rows) < 2:
@@ -181,7 +189,7 @@ def prepare(
             "are needed."
         )
     return Prepared(
-        X=_matrix(features, len(rows), table.source),
+        X=_matrix(features, len(rows), table.source) if X is None else X,
         y=y,
         task=task,
         feature_names=_distinct([name for column in features for name in column.names]),

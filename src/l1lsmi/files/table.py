@@ -147,6 +147,14 @@ class DataTable:
             )
         return self.columns[self._index_of[name]]
 
+    def load(self, names: Sequence[str]) -> DataTable:
+        """A table with at least these columns in memory."""
+        return self
+
+    def streamed(self, names: Sequence[str]) -> Any:
+        """Some columns as features on disk; None for a table in memory."""
+        return None
+
 
 def _repeated(source: str, names: Sequence[str]) -> str:
     counts = Counter(names)

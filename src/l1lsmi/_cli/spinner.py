@@ -1,4 +1,4 @@
-"""Something to look at while a command works: shown on a terminal, after a second, and gone at the end."""
+"""A spinner on a terminal while a command works; it disappears at the end."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-def is_watched(quiet: bool) -> bool:
-    """Whether a person looks at standard error."""
+def is_interactive(quiet: bool) -> bool:
+    """Whether standard error is a terminal that progress may be shown on."""
     return not quiet and sys.stderr is not None and sys.stderr.isatty()
 
 
 @contextmanager
-def waiting(what: str, quiet: bool) -> Iterator[None]:
-    """Say what is going on, where nobody knows how long it will take."""
-    if not is_watched(quiet):
+def spinner(task: str, quiet: bool) -> Iterator[None]:
+    """Show the name of a task of unknown duration."""
+    if not is_interactive(quiet):
         yield
         return
     from rich.console import Console
@@ -23,5 +23,5 @@ def waiting(what: str, quiet: bool) -> Iterator[None]:
 
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        bar.add_task(what, total=None)
+        bar.add_task(task, total=None)
         yield

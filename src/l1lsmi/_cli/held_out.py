@@ -1,4 +1,4 @@
-"""Errors on rows not seen, counted by a second process while the first one searches."""
+"""Errors on held-out rows, computed by a second process during the search."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from multiprocessing import resource_tracker
 from types import TracebackType
 from typing import Any
 
-from l1lsmi._cli.options import Data
+from l1lsmi._cli.data import Data
 from l1lsmi._processes import sigint_blocked
 from l1lsmi.explain import sample_rows
 from l1lsmi.report import held_out_errors
 
-#: Rows that errors are counted on at most.
-MOST_ROWS = 300
+#: Rows that the errors are computed from, at most.
+MAX_ROWS = 300
 
 
-class HeldOutAside:
-    """Begins to count errors at once; whoever waits for them has less to wait for.
+class HeldOutProcess:
+    """Computes errors on held-out rows in another process, where there is more than one core.
 
     Parameters
     ----------
@@ -32,28 +32,28 @@ class HeldOutAside:
 
     def __init__(self, selector: Any, data: Data, seed: int) -> None:
         prepared = data.prepared
-        rows = sample_rows(prepared.y, prepared.task, MOST_ROWS, seed)
-        self._work = (selector, prepared.X[rows], prepared.y[rows], prepared.task, seed)
+        rows = sample_rows(prepared.y, prepared.task, MAX_ROWS, seed)
+        self._arguments = (selector, prepared.X[rows], prepared.y[rows], prepared.task, seed)
         self._process: Any = None
         self._pipe: Any = None
 
-    def __enter__(self) -> HeldOutAside:
+    def __enter__(self) -> HeldOutProcess:
         if (os.cpu_count() or 1) > 1:
-            # Not a fork: libraries that read files keep threads. And no pool: its locks would have to be
-            # cleaned up after a process that is killed.
+            # Not a fork: libraries that read files keep threads. Not a pool: the locks of one that is killed
+            # would have to be cleaned up.
             context = multiprocessing.get_context("spawn")
             self._pipe, theirs = context.Pipe()
-            process = context.Process(target=_count, args=(theirs,), daemon=True)
+            process = context.Process(target=_serve, args=(theirs,), daemon=True)
             try:
                 if os.name == "posix":
-                    # Python starts this helper along with the first process, and then lets signals through.
+                    # Python starts it with the first process otherwise, and unblocks signals after that.
                     resource_tracker.ensure_running()
                 with sigint_blocked():
                     process.start()
-                self._process = process
-                # From a thread, as it takes until the process has loaded its libraries.
-                threading.Thread(target=self._hand_over, daemon=True).start()
-            except OSError:  # where no process can be had, this one counts
+                    self._process = process
+                # In a thread, as sending blocks until the process has imported its libraries.
+                threading.Thread(target=self._send, daemon=True).start()
+            except OSError:  # no process can be started: this one computes the errors
                 self._pipe.close()
             finally:
                 theirs.close()
@@ -67,37 +67,37 @@ class HeldOutAside:
             self._process.join()
             self._pipe.close()
 
-    def _hand_over(self) -> None:
-        with suppress(OSError, ValueError):  # of a process that is ended before it began
-            self._pipe.send(self._work)
+    def _send(self) -> None:
+        with suppress(OSError, ValueError):  # of a process that ended before it received
+            self._pipe.send(self._arguments)
 
     def errors(self) -> dict[str, Any]:
-        """What `l1lsmi.report.held_out_errors` gives."""
+        """The result of `l1lsmi.report.held_out_errors`."""
         if self._process is not None:
             try:
                 found: dict[str, Any] | Exception = self._pipe.recv()
-            except (EOFError, OSError):  # something ended the process
-                return _errors(*self._work)
+            except (EOFError, OSError):  # the process was killed
+                return _errors(*self._arguments)
             if isinstance(found, Exception):
                 raise found
             return found
-        return _errors(*self._work)
+        return _errors(*self._arguments)
 
 
-def _count(pipe: Any) -> None:
-    """What the second process does."""
+def _serve(pipe: Any) -> None:
+    """Receive arguments, compute the errors and send them: what the second process runs."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    with suppress(EOFError, OSError):  # where nobody is at the other end any more
-        work = pipe.recv()
+    with suppress(EOFError, OSError):  # the other end is closed
+        arguments = pipe.recv()
         try:
-            found: Any = _errors(*work)
+            found: Any = _errors(*arguments)
         except Exception as error:
             found = error
         pipe.send(found)
 
 
 def _end_with_parent() -> None:
-    """Nobody waits for an answer any more once the process that asked is gone, however it ended."""
+    """End this process with its parent, however that ends."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
@@ -105,4 +105,4 @@ def _end_with_parent() -> None:
 
 
 def _errors(selector: Any, X: Any, y: Any, task: str, seed: int) -> dict[str, Any]:
-    return held_out_errors(selector, X, y, task=task, max_rows=MOST_ROWS, random_state=seed)
+    return held_out_errors(selector, X, y, task=task, max_rows=MAX_ROWS, random_state=seed)

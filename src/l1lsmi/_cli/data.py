@@ -1,0 +1,113 @@
+"""The file of a command, read and turned into features and a target."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from l1lsmi._cli.output import print_message
+from l1lsmi._cli.spinner import spinner
+from l1lsmi._cli.text import count, one_line, printable, with_options
+from l1lsmi.files import DataTable, Prepared, prepare, read_table
+from l1lsmi.files._stream import stream_table
+
+#: Encoded columns that are listed by name.
+MAX_LISTED = 8
+
+
+@dataclass(frozen=True)
+class Data:
+    """A file that was read, with its features and target."""
+
+    table: DataTable
+    prepared: Prepared
+    seconds: float
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.prepared.X.shape[0], self.prepared.X.shape[1]
+
+    @property
+    def classes(self) -> list[str] | None:
+        """Labels of the classes; None for regression."""
+        is_classification = self.prepared.task == "classification"
+        return np.unique(self.prepared.y).tolist() if is_classification else None
+
+
+def read(file: str, quiet: bool, options: dict[str, Any]) -> DataTable:
+    """The columns of a file; "-" is standard input."""
+    with spinner(f"reading {'standard input' if file == '-' else printable(file, 50)}", quiet):
+        return read_table(
+            file,
+            format=options["format_"],
+            delimiter=options["delimiter"],
+            sheet=options["sheet"],
+            array=options["array"],
+        )
+
+
+def _stream(file: str, quiet: bool, options: dict[str, Any]) -> DataTable | None:
+    """The columns of a file whose features stay on disk; None if they have to be in memory."""
+    if any(options[name] is not None for name in ("delimiter", "sheet", "array")):
+        return None  # no option of these formats
+    with spinner(f"reading {printable(file, 50)}", quiet):
+        return stream_table(file, *(options[name] for name in ("target", "format_", "drop", "only")))
+
+
+def load_data(file: str, quiet: bool, options: dict[str, Any], in_memory: bool) -> Data:
+    """Read a file, make features and a target, and print what was found.
+
+    Features of large Parquet and Feather files stay on disk, unless they have to be in memory or encoded.
+    """
+    started = time.perf_counter()
+    table = (None if in_memory else _stream(file, quiet, options)) or read(file, quiet, options)
+    prepared = prepare(
+        table,
+        options["target"],
+        task=options["task"],
+        missing=options["missing"],
+        drop=options["drop"],
+        only=options["only"],
+    )
+    prepared = replace(prepared, notes=tuple(with_options(note) for note in prepared.notes))
+    data = Data(table, prepared, time.perf_counter() - started, [*table.notes, *prepared.notes])
+    print_message(describe(data), quiet)
+    for note in data.notes:
+        print_message(f"  {one_line(note)}", quiet)
+    return data
+
+
+def describe(data: Data) -> str:
+    """The contents of a file in a few lines: rows, kinds of columns, target, and columns that were encoded.
+
+    Columns that were left out are named in the notes.
+    """
+    table, prepared = data.table, data.prepared
+    kinds = Counter(column.kind for column in table.columns)
+    counts = ", ".join(_count_kind(number, kind) for kind, number in kinds.most_common())
+    target = "a quantity (regression)" if data.classes is None else f"{len(data.classes)} classes"
+    lines = [
+        f"{printable(table.source)}: {count(table.n_rows, 'row')}, "
+        f"{count(len(table.columns), 'column')} ({counts})",
+        f"target {printable(prepared.target)!r}: {target}",
+    ]
+    encoded = [
+        use
+        for use in prepared.columns
+        if use.kind not in ("number", "yes/no") and use.used and use.name != prepared.target
+    ]
+    lines += [
+        f"  {printable(use.name, 40)} ({use.kind}): {one_line(use.used_as)}" for use in encoded[:MAX_LISTED]
+    ]
+    if len(encoded) > MAX_LISTED:
+        lines.append(f"  ... and {len(encoded) - MAX_LISTED:,} more like these")
+    return "\n".join(lines)
+
+
+def _count_kind(number: int, kind: str) -> str:
+    return count(number, kind) if kind in ("number", "category", "date") else f"{number:,} {kind}"

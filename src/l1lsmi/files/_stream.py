@@ -1,0 +1,168 @@
+"""Parquet and Feather files whose columns stay on disk: read a few columns, or a batch of rows, at a time."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from l1lsmi import _arrow
+from l1lsmi.files._formats import format_of_name
+from l1lsmi.files._formats.arrow import add_table, check_decoded, exclude_index
+from l1lsmi.files._table_builder import TableBuilder
+from l1lsmi.files.problem import file_problems
+from l1lsmi.files.table import Column, DataTable, Values
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StreamedColumn(Column):
+    """A column whose values are on disk."""
+
+    numbers_rows: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedFeatures:
+    """Feature columns on disk: the X of a `StreamedTable`.
+
+    Attributes
+    ----------
+    file : ArrowFile
+    dataset : pyarrow.dataset.Dataset
+        Of these columns only: what a selector is fitted to.
+    shape : tuple of int
+    """
+
+    file: _arrow.ArrowFile
+    dataset: Any
+    shape: tuple[int, int]
+
+    def __getitem__(self, rows: Values) -> Values:
+        """Read some rows, in ascending order, into memory."""
+        names, found, start = self.dataset.schema.names, [], 0
+        for batch in self.file.batches(names):
+            stop = start + batch.num_rows
+            inside = rows[np.searchsorted(rows, start) : np.searchsorted(rows, stop)]
+            if inside.size:
+                found.append(_arrow.batch_values(batch, names)[inside - start])
+            start = stop
+        return np.concatenate(found)
+
+
+@dataclass(eq=False, repr=False)
+class StreamedTable(DataTable):
+    """A table of which only the target is in memory."""
+
+    file: Any = None
+    dataset: Any = None
+
+    def streamed(self, names: Sequence[str]) -> StreamedFeatures:
+        """Some numeric columns as features on disk."""
+        dataset = _arrow.select_columns(self.dataset, names)
+        return StreamedFeatures(self.file, dataset, (self.n_rows, len(names)))
+
+    def load(self, names: Sequence[str]) -> DataTable:
+        """A table of some columns in memory."""
+        table = TableBuilder(names)
+        add_table(table, range(len(names)), self.file.read(names), self.source)
+        return DataTable(table.columns, self.n_rows, self.source, self.format)
+
+
+def stream_table(
+    source: str, target: str, format: str | None, drop: Collection[str], only: Collection[str]
+) -> StreamedTable | None:
+    """A table whose features are read from disk in batches, where that is possible.
+
+    Parameters
+    ----------
+    source : str
+    target : str
+    format : str or None
+        None takes it from the name of the file.
+    drop, only : collection of str
+        As for `l1lsmi.files.prepare`.
+
+    Returns
+    -------
+    StreamedTable or None
+        None if the file has to be read into memory: it has another format, or is no larger than a batch, or
+        features have to be encoded, or values are missing. Files that cannot be read are None as well, as
+        reading them into memory gives the error.
+    """
+    format = format or format_of_name(source)
+    if format not in ("parquet", "feather") or not Path(source).is_file():
+        return None
+    try:
+        dataset, file = _arrow.as_dataset(source, format), _arrow.ArrowFile(source, format)
+        n_rows, schema = dataset.count_rows(), dataset.schema
+    except _arrow.READ_ERRORS:
+        return None
+    if n_rows * len(schema.names) <= _arrow.BATCH_VALUES:
+        return None
+    _check_names(schema.names, (target, *drop, *only), source)
+    features = _features(schema, target, drop, only)
+    if features is None:
+        return None
+    table = _without_values(file, schema.names, n_rows, target, source)
+    exclude_index(table, schema)
+    incomplete = {column.name for column in table.columns if column.n_missing and column.kind != "empty"}
+    if incomplete & {target, *features}:
+        return None
+    with open(source, "rb") as stream:
+        sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
+    return StreamedTable(table.columns, n_rows, source, format, tuple(table.notes), sha256, file, dataset)
+
+
+def _check_names(names: Sequence[str], asked: Sequence[str], source: str) -> None:
+    """Refuse repeated and unknown names before the columns are read."""
+    table = DataTable([Column(name, "number", np.empty(0), 0) for name in names], 0, source)
+    for name in asked:
+        table.column(name)
+
+
+def _features(schema: Any, target: str, drop: Collection[str], only: Collection[str]) -> set[str] | None:
+    """Columns that may become features; None if not all of them are numeric."""
+    index = _arrow.index_columns(schema)
+    features = {*(only or schema.names)} - {target, *drop, *(() if only else index)}
+    # An index that is asked for has to be read into memory, as selectors leave it out.
+    usable = {field.name for field in schema if _arrow.is_number(field.type)} - {*index}
+    return features if features <= usable else None
+
+
+def _without_values(
+    file: _arrow.ArrowFile, names: Sequence[str], n_rows: int, target: str, source: str
+) -> TableBuilder:
+    """All columns without their values, apart from the target; they are read a few at a time."""
+    if file.parquet is not None:
+        check_decoded(file.parquet, source)
+    table = TableBuilder(names)
+    step = max(1, _arrow.BATCH_VALUES // (8 * n_rows))
+    for start in range(0, len(names), step):
+        indices = range(start, min(start + step, len(names)))
+        with file_problems(source, "a table of Arrow"):
+            found = file.read([names[index] for index in indices])
+        add_table(table, indices, found, source)
+        for index in indices:
+            table.change(index, _target if names[index] == target else _on_disk)
+    _arrow.release_memory()
+    return table
+
+
+def _target(column: Column) -> Column:
+    return replace(column, raw=None)
+
+
+def _on_disk(column: Column) -> Column:
+    return StreamedColumn(
+        column.name,
+        column.kind,
+        np.empty(0),
+        column.n_missing,
+        column.words,
+        column.feature,
+        numbers_rows=column.numbers_rows,
+    )
