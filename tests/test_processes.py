@@ -97,7 +97,7 @@ def test_control_c_waits_until_a_process_is_started():
     other.start()
     finished = False
     try:
-        with pytest.raises(KeyboardInterrupt), sigint_blocked():
+        with pytest.raises(KeyboardInterrupt), sigint_blocked():  # noqa: PT012
             os.kill(os.getpid(), signal.SIGINT)
             time.sleep(0.1)
             finished = True
