@@ -1,5 +1,5 @@
 # On a machine with Python >= 3.11 and make:
-#   make select   set up .venv and select features of a data set that ships with scikit-learn
+#   make select   set up .venv and select features of a dataset that ships with scikit-learn
 #                 (DATA=breast_cancer, diabetes, digits, iris or wine; K=number of features)
 #   make select FILE=patients.csv TARGET=diagnosis K=10 REPORT=report.html
 #                 the same for a file of your own; K and REPORT can be left out
@@ -7,16 +7,16 @@
 #   make docs     the documentation as a site in build/docs, every example run (minutes)
 #   make bench    the speed and accuracy tables (minutes)
 #   make peers    answers and speed beside other packages, which it installs
-#   make paper-toys   the paper's two tables of artificial data at full size, from nothing (minutes)
+#   make paper-toys   the paper's two tables of artificial data at full size (minutes)
 #   make paper        all of the paper's tables and its figure, and the page that shows them (hours; it can
-#                     be stopped and taken up again; JOBS=number of processes)
+#                     be stopped and continued; JOBS=number of processes)
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # torch is tested where it is asked for, as .ci/run does: TORCH=torch==2.13.0 make test. It is not
 # installed unasked, because it can be gigabytes; without it those tests skip, saying so.
 TORCH ?=
-# Where results of the experiments go, apart from those that are kept in experiments/results.
+# Directory of new results of the experiments; the committed ones are in experiments/results.
 RESULTS ?= build/paper
 JOBS ?= 2
 EXPERIMENTS = $(BIN)/python -m experiments

@@ -19,6 +19,7 @@ import numpy as np
 from distributed import Client, LocalCluster, wait
 
 from l1lsmi import L1LSMI
+from l1lsmi._numerics.model import ModelBatch
 from l1lsmi._validation.target import check_target
 from l1lsmi.measures import SquaredMutualInformation
 from l1lsmi.sources import open_rows
@@ -75,14 +76,15 @@ def bytes_of_a_step(n: int, m: int) -> float:
         X, y = data(n, m)
         y = y.compute()
         problem = SquaredMutualInformation().bind(open_rows(X, y).table, check_target(y, "regression"), 0)
-        problem.on_sample(1_000)
-        draw, columns = problem.draw(0), np.arange(10)
-        model = draw.judge(columns).model
+        _, whole = problem.on_sample(1_000)
+        draw, columns, weights = whole.draws([(0,)]), np.arange(10), np.ones((1, 10))
+        model = draw.score_set(columns).model
+        models = ModelBatch(np.array([model.sigma]), np.array([model.regularization]))
 
-        draw.climb(np.ones(10), columns, model)
+        draw.evaluate(weights, columns[None], models)
         before = bytes_moved()
         for _ in range(5):
-            draw.climb(np.ones(10), columns, model)
+            draw.evaluate(weights, columns[None], models)
         return (bytes_moved() - before) / 5
 
 

@@ -8,7 +8,6 @@ the largest selection; its array is made on the device.
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from functools import partial
@@ -17,11 +16,12 @@ import numpy as np
 import torch
 
 from l1lsmi import L1LSMI
+from l1lsmi._numerics.model import ModelBatch
 from l1lsmi._rows.table import Table
 from l1lsmi._validation.target import check_target
-from l1lsmi.datasets import load, make_and_or, make_quad, make_xor
 from l1lsmi.measures import SquaredMutualInformation
 from machine import describe
+from problems import small_problems
 
 
 def timed(function) -> tuple[float, object]:
@@ -48,23 +48,13 @@ def same_answers() -> None:
         libraries["cupy"] = cupy.asarray
     except ImportError:
         print("CuPy is not installed")
-    for title, X, y in problems():
+    for title, X, y in small_problems():
+        X, y = X[:400], y[:400]
         expected = L1LSMI(4, random_state=0).fit(X, y)
         for name, place in libraries.items():
             found = L1LSMI(4, random_state=0).fit(place(X), y)
             same = np.array_equal(found.support_, expected.support_)
             print(f"{title:<12} {name:<6} {same} {abs(found.cv_score_ - expected.cv_score_):.0e}", flush=True)
-
-
-def problems():
-    """The artificial problems, and real data where its directory is set."""
-    for make in (make_and_or, make_quad, make_xor):
-        X, y = make(n_samples=400, random_state=0)[:2]
-        yield make.__name__, np.asarray(X, dtype=np.float64), y
-    if "L1LSMI_DATA" in os.environ:
-        for name in ("wine", "vehicle", "housing", "sonar", "ionosphere"):
-            data = load(name)
-            yield name, data.X[:400], data.y[:400]
 
 
 def restarts() -> None:
@@ -101,12 +91,13 @@ def largest(n: int, m: int) -> None:
     b = 100
     full, thin = product_rate(n, m, b, X)
     table = Table.of(X)
-    draw = SquaredMutualInformation().bind(table, check_target(y, "regression"), 0).draw(0)
-    columns = np.arange(m)
-    weights = np.full(m, 1.0 / m)
-    model = draw.start_model(weights, columns, 8.0)
-    draw.climb(weights, columns, model)
-    seconds = min(timed(lambda: draw.climb(weights, columns, model))[0] for _ in range(3))
+    draw = SquaredMutualInformation().bind(table, check_target(y, "regression"), 0).draws([(0,)])
+    columns = np.arange(m)[None]
+    weights = draw.asarray(np.full((1, m), 1.0 / m))
+    (model,) = draw.start_models(weights, columns, [8.0])
+    models = ModelBatch(*(draw.asarray(np.array([v])) for v in (model.sigma, model.regularization)))
+    draw.evaluate(weights, columns, models)
+    seconds = min(timed(lambda: draw.evaluate(weights, columns, models))[0] for _ in range(3))
     flops = 2 * n * b * (2 * m + 3 * b)  # distances, their way back, and three products of b x b
     rate = flops / seconds / 1e12
     print(f"a step on all rows and columns: {seconds * 1e3:.0f} ms, {rate:.1f} Tflop/s")

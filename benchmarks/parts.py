@@ -12,9 +12,9 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import lapack
 
-from l1lsmi._arrays import steady_blas
-from l1lsmi._numerics.model import Model
-from l1lsmi._numerics.squared_loss.least_squares_ratio import LeastSquaresDraw
+from l1lsmi._arrays import single_threaded_blas
+from l1lsmi._numerics.model import Model, ModelBatch
+from l1lsmi._numerics.squared_loss.draw import LeastSquaresDraw
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Table
 from l1lsmi.measures import SquaredMutualInformation
@@ -116,7 +116,7 @@ def draw_for(n: int, b: int, groups: int) -> LeastSquaresDraw:
         target = Target.of_values(x[:, 0] + rng.normal(size=n), 0.0, 1.0)
     else:
         target = Target.of_classes(np.argsort(np.argsort(x[:, 0])) * groups // n)
-    return SquaredMutualInformation(n_basis=b).bind(Table.of(x), target, 0).draw(0)
+    return SquaredMutualInformation(n_basis=b).bind(Table.of(x), target, 0).draws([(0,)])
 
 
 def main() -> None:
@@ -130,11 +130,12 @@ def main() -> None:
             for groups in (2, 10, 1):
                 draw = draw_for(n, b, groups)
                 model = Model(draw.median_distance(weights, columns), 0.01)
+                models = ModelBatch(np.array([model.sigma]), np.array([model.regularization]))
                 yard = Yardstick(n, b, groups, 10, 5)
-                with steady_blas():
+                with single_threaded_blas():
                     score, bare_score, smi, bare_smi = best_of(
                         [
-                            lambda d=draw, m=model: d.climb(weights, columns, m),
+                            lambda d=draw, m=models: d.evaluate(weights[None], columns[None], m),
                             yard.step_on_score,
                             lambda d=draw, m=model: d.value_and_gradient(weights, columns, m),
                             yard.step_on_smi,
@@ -142,7 +143,7 @@ def main() -> None:
                         3.0,
                     )
                     cv, bare_cv = best_of(
-                        [lambda d=draw: d.choose_model(weights, columns), yard.cross_validation], 4.0
+                        [lambda d=draw: d.select_model(weights, columns), yard.cross_validation], 4.0
                     )
                 target = "regression" if groups == 1 else f"{groups} classes"
                 pairs = ((score, bare_score), (smi, bare_smi), (cv, bare_cv))

@@ -10,37 +10,28 @@ in float64, of values that were rounded to float32.
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from collections.abc import Iterator
 
 import numpy as np
 
 from l1lsmi import L1LSMI
-from l1lsmi.datasets import load, make_and_or, make_quad, make_xor
 from machine import describe
+from problems import small_problems
 
-REAL = ("wine", "vehicle", "housing", "sonar", "ionosphere")
 ROUNDS = 3
 
 
 def problems() -> Iterator[tuple[str, np.ndarray, np.ndarray, int]]:
-    """The artificial problems, real data where its directory is set, and large made tables."""
-    for make in (make_and_or, make_quad, make_xor):
-        X, y = make(n_samples=400, random_state=0)[:2]
-        yield make.__name__.removeprefix("make_"), np.asarray(X, dtype=np.float64), y, 4
-    if "L1LSMI_DATA" in os.environ:
-        for name in REAL:
-            data = load(name)
-            yield name, data.X, data.y, 4
-    else:
-        print(f"no real data ({', '.join(REAL)}): L1LSMI_DATA is not set")
+    """Small datasets, and large artificial tables."""
+    for name, X, y in small_problems():
+        yield name, X, y, 4
     rng = np.random.default_rng(0)
     for title, n, m in (("wide", 500, 20_000), ("long", 200_000, 100)):
         X = rng.normal(size=(n, m))
         noise = 0.3 * rng.normal(size=n)
         yield f"{title}, sum", X, X[:, 0] + X[:, 1] + X[:, 2] + noise, 3
-        # So few rows do not show which of so many pairs interact: any set is as good as another.
+        # With few rows and many pairs the interaction is not identifiable: all sets score alike.
         yield f"{title}, pair", X, X[:, 0] * X[:, 1] + X[:, 2] + noise, 3
 
 

@@ -2,7 +2,7 @@
 
     L1LSMI_DATA=directory python benchmarks/same_answer.py [--device]
 
-The artificial problems, and five real sets where their directory is set. A cell says whether the same four
+The artificial problems, and five real datasets where L1LSMI_DATA has them. A cell shows whether the same four
 features are selected as from a NumPy array, and how far ``smi_`` is off. With ``--device`` they are arrays
 of torch on a GPU, and of CuPy where it is installed.
 """
@@ -10,7 +10,6 @@ of torch on a GPU, and of CuPy where it is installed.
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -21,31 +20,18 @@ import numpy as np
 import torch
 
 from l1lsmi import L1LSMI
-from l1lsmi.datasets import load, make_and_or, make_quad, make_xor
 from machine import describe
+from problems import small_problems
 
-REAL = ("wine", "vehicle", "housing", "sonar", "ionosphere")
 #: Rows in a block, a chunk, a group of a file: several of each in every problem.
 ROWS = 64
-#: The search sees all rows, or a sample of so many, after which all are visited.
+#: Rows that the search uses: all, or a sample, after which all rows are read.
 EXPLORED = {"all rows searched": 10_000, "a sample of 150 rows searched, all rows decide": 150}
 CLOSE = 1e-6
 
 #: What is passed to `fit`, and how the selector is set up for it.
 Passed = tuple[Any, Any, dict[str, Any]]
 Way = Callable[[np.ndarray, np.ndarray, Path], Passed]
-
-
-def problems() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    for make in (make_and_or, make_quad, make_xor):
-        X, y = make(n_samples=400, random_state=0)
-        yield make.__name__.removeprefix("make_"), np.asarray(X, dtype=np.float64), y
-    for name in REAL:
-        if (Path(os.environ.get("L1LSMI_DATA", "")) / f"{name}.npz").is_file():
-            data = load(name)
-            yield name, data.X, data.y
-        else:
-            print(f"{name} is left out: L1LSMI_DATA names no directory that has it")
 
 
 def blocks(X: np.ndarray, y: np.ndarray, folder: Path) -> Passed:
@@ -101,7 +87,7 @@ def fitted(passed: Passed, explore_rows: int) -> L1LSMI:
 
 def compare(ways: dict[str, Way], explore_rows: int) -> tuple[int, int]:
     """Print the table; returns how many cells hold and how many there are."""
-    data = list(problems())
+    data = list(small_problems())
     expected = [fitted((X, y, {}), explore_rows) for _, X, y in data]
     print(f"{'':<16}" + "".join(f"{name:>12}" for name, _, _ in data))
     print(f"{'NumPy: smi_':<16}" + "".join(f"{one.smi_:>12.6f}" for one in expected), flush=True)

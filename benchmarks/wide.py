@@ -1,18 +1,17 @@
-"""Many features: real data with thousands of them where its directory is set, and 100,000 made ones.
+"""Many features: real datasets with thousands of them where L1LSMI_DATA has them, and 100,000 random ones.
 
 L1LSMI_DATA=directory python benchmarks/wide.py
 """
 
 from __future__ import annotations
 
-import os
 import time
-from pathlib import Path
 
 import numpy as np
 
 from l1lsmi import L1LSMI
 from machine import describe
+from problems import local_copies
 
 
 def timed(title: str, X: np.ndarray, y: np.ndarray, k: int) -> None:
@@ -25,11 +24,8 @@ def timed(title: str, X: np.ndarray, y: np.ndarray, k: int) -> None:
 
 def main() -> None:
     print(describe())
-    for name in ("TOX_171", "arcene"):
-        path = Path(os.environ.get("L1LSMI_DATA", "")) / f"{name}.npz"
-        if path.is_file():
-            with np.load(path, allow_pickle=False) as file:
-                timed(name, np.asarray(file["X"], dtype=np.float64), file["y"], 20)
+    for name, X, y in local_copies("TOX_171", "arcene"):
+        timed(name, X, y, 20)
     rng = np.random.default_rng(0)
     for n, m in ((500, 10_000), (500, 100_000)):
         X = rng.normal(size=(n, m))

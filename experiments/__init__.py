@@ -1,1 +1,1 @@
-"""The paper's experiments: methods and datasets as files, run into Parquet, and what is made of it."""
+"""The paper's experiments: methods and datasets as files, results as Parquet, tables and figures."""

@@ -9,12 +9,12 @@ from pathlib import Path
 
 RESULTS = Path(__file__).parent / "results"
 DOCS = Path(__file__).parent.parent / "docs"
-#: Exit status of a run that has something left to do.
+#: Exit status of an unfinished run.
 INCOMPLETE = 3
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Do what the command line says; returns the exit status."""
+    """Run a command; returns the exit status."""
     options = _parser().parse_args(arguments)
     try:
         return options.do(options)
@@ -26,33 +26,31 @@ def main(arguments: list[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m experiments", description="The paper's experiments.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    run = commands.add_parser("run", help="run what is not finished of an experiment")
+    run = commands.add_parser("run", help="run the unfinished part of an experiment")
     run.add_argument("config", help="toys, subsets, real, rivals, figure, or a .toml file")
     run.add_argument("--out", type=Path, default=RESULTS, help="directory of the results")
-    run.add_argument("--trials", type=int, help="how many, if not as many as in the configuration")
-    run.add_argument("--jobs", type=int, default=2, help="processes (2)")
-    run.add_argument("--methods", nargs="+", metavar="NAME", help="these methods only")
-    run.add_argument("--datasets", nargs="+", metavar="NAME", help="these datasets only")
-    run.add_argument("--data", help="directory with the files of real datasets")
-    run.add_argument("--time-limit", type=float, metavar="SECONDS", help="begin no method after so long")
+    run.add_argument("--trials", type=int, help="number of trials (as in the configuration)")
+    run.add_argument("--jobs", type=int, default=2, help="number of processes (2)")
+    run.add_argument("--methods", nargs="+", metavar="NAME", help="run only these methods")
+    run.add_argument("--datasets", nargs="+", metavar="NAME", help="run only these datasets")
+    run.add_argument("--data", help="directory with local copies of real datasets")
+    run.add_argument("--time-limit", type=float, metavar="SECONDS", help="start no method after this time")
     run.set_defaults(do=_run)
     tables = commands.add_parser("tables", help="print tables of stored results")
-    tables.add_argument(
-        "experiment", nargs="?", help="toys, subsets, real, rivals or figure; all if not given"
-    )
+    tables.add_argument("experiment", nargs="?", help="toys, subsets or real (all)")
     tables.add_argument("--out", type=Path, default=RESULTS, help="directory of the results")
     tables.set_defaults(do=_tables)
     figures = commands.add_parser("figures", help="draw figures of stored results")
     figures.add_argument("--out", type=Path, default=RESULTS, help="directory of the results")
     figures.add_argument("--to", type=Path, default=DOCS / "images", help="directory of the figures")
     figures.set_defaults(do=_figures)
-    page = commands.add_parser("page", help="write the page that shows stored results beside the paper's")
+    page = commands.add_parser("page", help="write the page that compares stored results with the paper's")
     page.add_argument("--out", type=Path, default=RESULTS, help="directory of the results")
     page.add_argument("--to", type=Path, default=DOCS / "paper.md", help="the page")
     page.set_defaults(do=_page)
-    losses = commands.add_parser("losses", help="judge the sets of trials where another method is better")
+    losses = commands.add_parser("losses", help="compare sets by their score where another method is better")
     losses.add_argument("--out", type=Path, default=RESULTS, help="directory of the results")
-    losses.add_argument("--data", help="directory with the files of real datasets")
+    losses.add_argument("--data", help="directory with local copies of real datasets")
     losses.set_defaults(do=_losses)
     listing = commands.add_parser("list", help="methods, datasets and configurations")
     listing.set_defaults(do=_list)
@@ -80,7 +78,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _command(options: argparse.Namespace) -> str:
-    """The command as anyone could give it: directories of this machine are left out."""
+    """The command without the directories of this machine."""
     words = ["python", "-m", "experiments", "run", options.config]
     for name in ("trials", "jobs", "methods", "datasets", "time_limit"):
         value = getattr(options, name)
@@ -95,7 +93,7 @@ def _command(options: argparse.Namespace) -> str:
 def _tables(options: argparse.Namespace) -> int:
     from experiments import tables
 
-    _gather(options.out)
+    _merge_parts(options.out)
     tables.main(options.out, options.experiment)
     return 0
 
@@ -103,7 +101,7 @@ def _tables(options: argparse.Namespace) -> int:
 def _figures(options: argparse.Namespace) -> int:
     from experiments import figures
 
-    _gather(options.out)
+    _merge_parts(options.out)
     print(*figures.main(options.out, options.to), sep="\n")
     return 0
 
@@ -111,7 +109,7 @@ def _figures(options: argparse.Namespace) -> int:
 def _page(options: argparse.Namespace) -> int:
     from experiments import page
 
-    _gather(options.out)
+    _merge_parts(options.out)
     print(page.main(options.out, options.to))
     return 0
 
@@ -127,8 +125,8 @@ def _losses(options: argparse.Namespace) -> int:
     return 0
 
 
-def _gather(directory: Path) -> None:
-    """Bring parts that a killed run left into the one file; those of a run that goes on are left to it."""
+def _merge_parts(directory: Path) -> None:
+    """Merge parts that a killed run left; those of a running one are not touched."""
     from experiments.store import InUseError, Store
 
     for parts in sorted(directory.glob("*.parts")):
@@ -137,7 +135,7 @@ def _gather(directory: Path) -> None:
             with store.lock():
                 store.compact()
         except InUseError as error:
-            print(f"experiments: what is not gathered yet is left out. {error}", file=sys.stderr)
+            print(f"experiments: results that are not merged yet are ignored. {error}", file=sys.stderr)
 
 
 def _list(options: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""Configurations: what an experiment is made of."""
+"""Configurations of experiments."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ FOLDER = Path(__file__).parent / "configs"
 
 @dataclass(frozen=True)
 class Config:
-    """What an experiment is made of.
+    """Configuration of an experiment.
 
     Attributes
     ----------
     experiment : str
-        Names the files of its results.
+        Name of the files of its results.
     protocols : tuple of str
         "toy" (F-measure), "subset" (the measure of given sets), "paper", "held_out".
     datasets, methods : tuple of str
     trials : int
     n_samples : int
-        Rows of a trial at most.
+        Maximum number of rows of a trial.
     seed : int
-        All random numbers change with it.
+        Seed of all random numbers.
     several_k : bool
-        Whether several numbers of features are selected, or one.
+        Whether several numbers of features are selected instead of one.
     paper_only : tuple of str
-        Methods that are run under the protocol "paper" alone.
+        Methods that are run under the protocol "paper" only.
     """
 
     experiment: str
@@ -45,7 +45,7 @@ class Config:
     paper_only: tuple[str, ...] = ()
 
     def fingerprint(self) -> dict[str, Any]:
-        """What must not change among the rows of one file; more trials, methods or datasets only add."""
+        """Settings that all rows of a file share; trials, methods and datasets can be added."""
         return {
             "experiment": self.experiment,
             "protocols": list(self.protocols),
@@ -65,11 +65,11 @@ class Config:
     def with_choices(
         self, trials: int | None = None, methods: list[str] | None = None, datasets: list[str] | None = None
     ) -> Config:
-        """The same with what was asked for on the command line."""
+        """The same configuration with the choices of the command line."""
         chosen: dict[str, Any] = {}
         if trials is not None:
             if trials < 1:
-                raise ValueError(f"trials must be at least 1, and was {trials}.")
+                raise ValueError(f"trials must be at least 1, not {trials}.")
             chosen["trials"] = trials
         if methods:
             chosen["methods"] = tuple(methods)
@@ -79,12 +79,12 @@ class Config:
 
 
 def config_names() -> list[str]:
-    """Names of the configurations at hand."""
+    """Names of the available configurations."""
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
 def read_config(name: str) -> Config:
-    """Read a configuration by name, or a file of one's own by path."""
+    """Read a configuration by name, or a .toml file by path."""
     path = Path(name) if name.endswith(".toml") else FOLDER / f"{name}.toml"
     if not path.is_file():
         raise ValueError(

@@ -1,4 +1,4 @@
-"""The figures, drawn from stored results alone."""
+"""The figures, drawn from stored results."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from matplotlib.ticker import MaxNLocator
 from experiments import paper_numbers as paper
 from experiments.rank_diagram import draw_ranks, inches
 from experiments.reading import cells_of, method_info, read
-from experiments.real_tables import PROTOCOL_LABELS, protocols_of
+from experiments.real_tables import PROTOCOL_LABELS, errors_by_protocol
 from experiments.summary import OURS, OURS_AS_IN_PAPER, Errors
 
-# Colours that colour-blind readers tell apart (Okabe and Ito); ours the warmest and the thickest.
+# Colours for colour-blind readers (Okabe and Ito); our method has the thickest line.
 INK, FAINT, BAND = "#222222", "#8a8a8a", "#dddddd"
 LOOKS = {
     OURS: {"color": "#D55E00", "linewidth": 2.4, "marker": "o", "markersize": 4.5, "zorder": 5},
@@ -47,14 +47,14 @@ STYLE = {
     "ytick.color": INK,
     "xtick.labelsize": 7.5,
     "ytick.labelsize": 7.5,
-    # The same results make the same bytes: ids come from a fixed salt, and no date is written.
+    # Reproducible files: a fixed salt for ids, and no date.
     "svg.hashsalt": "l1lsmi",
     "svg.fonttype": "path",
 }
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """A figure that no window and no global state knows of."""
+    """A figure without window and global state."""
     figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
     FigureCanvasAgg(figure)
     return figure
@@ -113,7 +113,7 @@ def _finish_panel(ax: Axes, dataset: str, metric: str | None, partial: bool) -> 
 
 def _legend_cell(ax: Axes) -> None:
     ax.axis("off")
-    # Ours first: it is what the reader looks for.
+    # Our method first.
     methods = sorted(paper.FIGURE_METHODS, key=lambda name: name != OURS)
     looks = [{**PLAIN, **LOOKS[name]} for name in methods]
     lines = [Line2D([], [], markeredgewidth=0, **look) for look in looks]
@@ -190,7 +190,7 @@ def draw_ours_against_paper(errors: Errors) -> Figure:
 
 
 def _drawings(results_dir: Path) -> dict[str, Callable[[], Figure | None]]:
-    real, curves = protocols_of(read(results_dir, "real")), read(results_dir, "figure")
+    real, curves = errors_by_protocol(read(results_dir, "real")), read(results_dir, "figure")
     drawings: dict[str, Callable[[], Figure | None]] = {}
     if curves:
         drawings["error_against_k"] = lambda: draw_errors_against_k(curves)

@@ -1,8 +1,8 @@
-"""Where the default loses: whether the search missed a better set, or its score ranks sets otherwise.
+"""Where the default loses: whether the search missed a better set, or its score ranks the sets differently.
 
-``python -m experiments losses`` judges, on the rows of every trial, the set that `L1LSMI` selected and that
-of the method which the support vector machine prefers; and says of datasets where its single feature errs far
-more than another's what these features say of the target.
+``python -m experiments losses`` scores, on the rows of every trial, the set that `L1LSMI` selected and that
+of the method with the smallest error; and shows, for datasets where the error of its single feature is much
+larger than that of another, the correlation of these features with the target.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from scipy.stats import spearmanr
 
 from experiments.config import read_config
 from experiments.markdown import escape, table
+from experiments.protocols import protocols_of
 from experiments.reading import read
-from experiments.real_tables import PROTOCOL_LABELS, label, protocols_of
+from experiments.real_tables import PROTOCOL_LABELS, errors_by_protocol, label
 from experiments.registry import all_problems
 from experiments.summary import NINE, OURS, Errors
-from experiments.unit import Unit, sittings_of
 from l1lsmi._rows.table import Table
 from l1lsmi._validation.target import check_target
 from l1lsmi.measures import SquaredMutualInformation
 
-#: One feature errs far more than another where its error is so many times as large.
-FAR_MORE = 1.5
+#: Ratio of the errors of two single features above which they are shown.
+MUCH_LARGER = 1.5
 
 
 class Trials(NamedTuple):
-    """In how many trials the winner's set has the lower score, of those where the sets differ."""
+    """Number of trials where the winner's set has the lower score, and where the sets differ."""
 
     n_missed: int
     n_differ: int
@@ -39,10 +39,10 @@ class Trials(NamedTuple):
 def main(results_dir: Path) -> None:
     """Print a table of the datasets where another of the nine methods is significantly better."""
     lines = []
-    for errors in protocols_of(read(results_dir, "real")):
+    for errors in errors_by_protocol(read(results_dir, "real")):
         for loss in errors.losses(NINE):
             if loss.own.done and not loss.partial:
-                found = judged(errors, loss.dataset, loss.winner)
+                found = compare_sets(errors, loss.dataset, loss.winner)
                 lines.append(
                     [
                         escape(loss.dataset),
@@ -58,7 +58,7 @@ def main(results_dir: Path) -> None:
 
 
 def single_features(results_dir: Path) -> str:
-    """Where one feature of `L1LSMI` errs far more than another's: what each of them says of the target."""
+    """Single features of `L1LSMI` with a much larger error than others: correlations with the target."""
     singles = [row for row in read(results_dir, "figure") if row["k"] == 1 and row["selected"]]
     errors = Errors.of(singles, "paper")
     lines = []
@@ -66,10 +66,10 @@ def single_features(results_dir: Path) -> str:
         means = {
             method: cell.mean for (of, method), cell in errors.cells.items() if of == dataset and cell.done
         }
-        if means.get(OURS, 0.0) > FAR_MORE * min(means.values()):
+        if means.get(OURS, 0.0) > MUCH_LARGER * min(means.values()):
             lines.extend(_chosen_columns(dataset, [row for row in singles if row["dataset"] == dataset]))
     header = ["dataset", "column", "chosen by", "correlation", "rank correlation", "rows far from the mean"]
-    return table(header, lines, text_columns=3) if lines else "No single feature errs far more."
+    return table(header, lines, text_columns=3) if lines else "No single feature has a much larger error."
 
 
 def _chosen_columns(dataset: str, rows: list[dict[str, Any]]) -> list[list[str]]:
@@ -85,16 +85,16 @@ def _chosen_columns(dataset: str, rows: list[dict[str, Any]]) -> list[list[str]]
     return lines
 
 
-def judged(errors: Errors, dataset: str, winner: str) -> Trials:
-    """Compare the two sets of every trial by the score that the search goes by."""
+def compare_sets(errors: Errors, dataset: str, winner: str) -> Trials:
+    """Compare the two sets of every trial by the score that the search optimises."""
     n_missed = n_differ = 0
     config = read_config("real")
     pairs = zip(errors.cells[dataset, OURS].rows, errors.cells[dataset, winner].rows, strict=True)
     for ours, theirs in pairs:
         if sorted(ours["selected"]) == sorted(theirs["selected"]):
             continue
-        sittings = sittings_of(Unit(config, dataset, ours["trial"], (OURS,), {}))
-        train = next(s.train for s in sittings if s.protocol == errors.protocol)
+        protocols = protocols_of(config, dataset, ours["trial"])
+        train = next(protocol.train for protocol in protocols if protocol.name == errors.protocol)
         task = all_problems()[dataset].task
         scores = [_score(train, row["selected"], task, ours["seed"]) for row in (ours, theirs)]
         n_missed += scores[1] < scores[0]
@@ -106,4 +106,4 @@ def _score(train: Any, selected: list[int], task: str, seed: int) -> float:
     problem = SquaredMutualInformation(task=task).bind(
         Table.of(np.asarray(train.X)), check_target(train.y, task), seed
     )
-    return float(problem.juror(0).judge(np.array(sorted(selected))).cv_score)
+    return float(problem.set_scorer(0).score_sets([tuple(sorted(selected))])[0].loss)

@@ -12,41 +12,41 @@ LONGEST_REASON = 100
 
 
 def escape(text: str) -> str:
-    """Text of which Markdown takes no letter for a mark."""
+    """Text with the special characters of Markdown escaped."""
     return re.sub(r"([\\`*_|<>\[\]~])", r"\\\1", " ".join(text.split()))
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], text_columns: int = 1) -> str:
-    """A table whose first columns are text and whose others are set to the right."""
+    """A table whose first columns are text and whose other columns are right-aligned."""
     marks = ["---" if i < text_columns else "---:" for i in range(len(header))]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, marks, *rows))
 
 
 def bold(text: str, on: bool = True) -> str:
-    """Text in bold, where it is to be."""
+    """Text in bold if `on`."""
     return f"**{text}**" if on else text
 
 
-def spread(value: float, decimals: int) -> str:
+def deviation(value: float, decimals: int) -> str:
     """A standard deviation as the paper prints it, without the zero before the point."""
     text = f"{value:.{decimals}f}"
     return text.removeprefix("0") if decimals else text
 
 
 def mean_sd(cell: Cell, decimals: int = 3) -> str:
-    """``0.172 (.013)``, the paper's way with one digit more."""
+    """``0.172 (.013)``: the paper's format with one digit more."""
     mean = f"{cell.mean:.{decimals}f}"
-    # One trial has no spread to speak of.
-    return f"{mean} ({spread(cell.sd, decimals)})" if cell.values.size > 1 else mean
+    # A single trial has no standard deviation.
+    return f"{mean} ({deviation(cell.sd, decimals)})" if cell.values.size > 1 else mean
 
 
 def p_value(p: float) -> str:
-    """Three digits, and no more zeros than they can hold."""
+    """Three decimals, or ``< 0.001``."""
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def seconds(value: float | None) -> str:
-    """Two digits that count, and no exponent."""
+    """Two significant digits without exponent."""
     if value is None:
         return "—"
     if value >= 10:
@@ -63,7 +63,7 @@ def duration(value: float) -> str:
 
 @dataclass
 class Notes:
-    """Reasons that stand below a table, each under a letter of its own."""
+    """Footnotes of a table, marked by letters."""
 
     reasons: list[str] = field(default_factory=list)
 

@@ -1,4 +1,4 @@
-"""What a file in ``methods`` has to say about its method."""
+"""Description of a method; every file in ``methods`` defines one."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ KINDS = ("filter", "embedded", "wrapper")
 
 
 def run_everywhere(dataset: Any) -> str | None:
-    """No reason to leave out any dataset."""
+    """Skip no dataset."""
     return None
 
 
 @dataclass(frozen=True)
 class Method:
-    """One way of selecting k columns.
+    """A method that selects k columns.
 
     Attributes
     ----------
     name : str
         The name of its file.
     label : str
-        As printed.
+        The name in tables.
     kind : {"filter", "embedded", "wrapper"}
-        A wrapper asks a predictor of the kind that judges the features afterwards.
+        A wrapper selects with the kind of predictor that scores the selection.
     select : callable
         ``select(X, y, k, task, seed)`` gives exactly k column indices, the best first where they have an
         order. ``task`` is "classification" or "regression"; X is as loaded, not standardised.
     needs : tuple of str
         Packages beyond those of l1lsmi itself, by the names they are imported by.
     skip : callable
-        ``skip(problem)`` gives a sentence that says why the method is not run there, or None.
+        ``skip(problem)`` gives the reason why the method is not run on a dataset, or None.
     in_paper : str or None
-        The column of the paper's tables that it stands beside.
+        The corresponding column of the paper's tables.
     nested : bool
-        Whether the first k of a longer selection are the selection of k.
+        Whether the first k columns of a longer selection are the selection of k.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Method:
     nested: bool = False
 
     def reason_to_skip(self, problem: Any) -> str | None:
-        """Why it cannot or should not be run on a problem, or None."""
+        """Why the method is not run on a dataset, or None."""
         reason = self.skip(problem)
         if reason is None:
             missing = [package for package in self.needs if find_spec(package) is None]

@@ -1,4 +1,4 @@
-"""The page that shows every table beside the paper's: words from a template, numbers from stored results."""
+"""The page with all tables beside the paper's: text from a template, numbers from stored results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from experiments.summary import NINE, OURS, OURS_AS_IN_PAPER, Errors
 
 TEMPLATE = Path(__file__).with_name("page_template.md")
 EXPERIMENTS = ("toys", "subsets", "real", "rivals", "figure")
-# What the page tells of a run, and in which words.
+# Entries of the record of a run that the page shows, and their labels.
 RECORD = {
     "command": "command",
     "trials": "trials",
@@ -30,7 +30,7 @@ RECORD = {
     "rows": "results",
     "commit": "commit",
 }
-# Lines of the template that begin with this are for whoever edits it.
+# Prefix of comments in the template.
 NOTE = "%%"
 
 
@@ -43,15 +43,15 @@ def main(results_dir: Path, out_path: Path) -> Path:
 
 
 def render(results_dir: Path) -> str:
-    """The page as text. A name that the template has and the numbers lack is an error, not a gap."""
+    """The page as text; a name in the template without a value is an error."""
     lines = TEMPLATE.read_text(encoding="utf-8").splitlines()
     template = Template("\n".join(line for line in lines if not line.startswith(NOTE)) + "\n")
-    # Where a note stood alone between two paragraphs it leaves blank lines behind.
+    # A removed comment leaves blank lines.
     return re.sub(r"\n{3,}", "\n\n", template.substitute(numbers(results_dir)))
 
 
 def numbers(results_dir: Path) -> dict[str, str]:
-    """Everything that the template may name."""
+    """Values of the names in the template."""
     rows = {name: read(results_dir, name) for name in EXPERIMENTS}
     return {
         **_toys(rows["toys"]),
@@ -93,20 +93,20 @@ def _subsets(rows: list[dict[str, Any]]) -> dict[str, str]:
             "subset_lead": "The lead of the true set is not known yet.",
         }
     lead = tables.subset_lead(tables.subset_cells(rows))
-    text = "Some subsets have no number, so that no lead can be given."
+    text = "Some subsets have no number, so that the lead is undefined."
     if lead is not None:
         columns = ", ".join(map(str, lead.second))
         text = (
-            f"The true set leads the second by mean, {{{columns}}}, by {lead.by:.3f}, and is first of all in "
-            f"{lead.n_first} of {lead.n_draws} draws. The paper's lead is {tables.paper_lead():.3f}."
+            f"The mean of the true set is {lead.by:.3f} above that of the second, {{{columns}}} (paper: "
+            f"{tables.paper_lead():.3f}); it is the largest in {lead.n_first} of {lead.n_draws} draws."
         )
     table = tables.subset_table(rows)
     return {"subset_table": table, "subset_trials": _trials(rows), "subset_lead": text}
 
 
 def _real(rows: list[dict[str, Any]], rivals: list[dict[str, Any]]) -> dict[str, str]:
-    found = {errors.protocol: errors for errors in real.protocols_of(rows)}
-    wide = {errors.protocol: errors for errors in real.protocols_of(with_rivals(rows, rivals))}
+    found = {errors.protocol: errors for errors in real.errors_by_protocol(rows)}
+    wide = {errors.protocol: errors for errors in real.errors_by_protocol(with_rivals(rows, rivals))}
     protocols, few = list(found.values()), list(wide.values())
     absent, slow = tables.missing("real"), sorted({row["method"] for row in rivals})
     of_paper = [row for row in rows if row["method"] in (*NINE, OURS_AS_IN_PAPER)]
@@ -122,7 +122,7 @@ def _real(rows: list[dict[str, Any]], rivals: list[dict[str, Any]]) -> dict[str,
         )
     for name, make in {
         "ranks": real.ranks_table,
-        "duels": real.duels_table,
+        "pairwise": real.pairwise_table,
         "losses": real.losses_table,
     }.items():
         texts[name] = make(protocols, few) if protocols else absent
@@ -182,12 +182,12 @@ def _in_short(protocols: Sequence[Errors]) -> str:
 
 def _cost(rows: list[dict[str, Any]]) -> str:
     if not rows:
-        return "How long it takes is not known yet."
+        return "The time is not known yet."
     done = len({row["trial"] for row in rows})
     return (
-        f"By these seconds, selections and evaluations of {done} trials take "
-        f"{duration(real.cost(rows, done))} on {real.CORES} cores, these methods and both protocols "
-        f"together; {paper.TRIALS} trials would take {duration(real.cost(rows, paper.TRIALS))}."
+        f"Selections and evaluations of {done} trials with these methods and both protocols take "
+        f"{duration(real.cost(rows, done))} on {real.CORES} cores; {paper.TRIALS} trials would take "
+        f"{duration(real.cost(rows, paper.TRIALS))}."
     )
 
 

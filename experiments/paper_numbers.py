@@ -1,7 +1,7 @@
-"""The numbers that the paper prints, copied as they are printed.
+"""The numbers printed in the paper.
 
 A cell ``.73/.04``, which the paper prints as 0.73 (.04), is a mean and a standard deviation over 50 trials,
-both rounded to two decimals; ``*`` before it is the paper's bold face: the best of the row, or not
+both rounded to two decimals; ``*`` marks the paper's bold face: the best of the row, or not
 significantly worse than the best.
 """
 
@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 
 TRIALS = 50
-# Half a unit of the last printed digit: what rounding can have hidden.
+# Half a unit of the last printed digit: the largest rounding error.
 ROUNDING = 0.005
 
 
@@ -28,7 +28,7 @@ class Printed(NamedTuple):
         return f"**{text}**" if self.bold else text
 
     def within(self, mean: float, deviations: float = 2.0) -> bool:
-        """Whether a mean is within so many standard deviations, as far as the printed digits tell.
+        """Whether a mean is within some standard deviations, up to the rounding of the printed digits.
 
         A printed standard deviation s can be anything up to s + 0.005, and a printed mean off by 0.005.
         """
@@ -36,7 +36,7 @@ class Printed(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One data set of the paper's table of 22."""
+    """One dataset of the paper's table of 22."""
 
     task: str
     n_features: int
@@ -45,7 +45,7 @@ class Row(NamedTuple):
     cells: dict[str, Printed | None]
 
 
-# Columns of the two tables, and the method of this package that stands for each.
+# Columns of the two tables, and the corresponding method of this package.
 TOY_COLUMNS = {
     "PC": "pc",
     "F-HSIC": "f_hsic",
@@ -60,7 +60,7 @@ TOY_COLUMNS = {
     "Relief": "relief",
 }
 REAL_COLUMNS = {label: name for label, name in TOY_COLUMNS.items() if not label.startswith("B-")}
-# Every method that has a column of the paper to stand beside; two of them in a second version.
+# The paper's column of every method that has one; two columns have two methods.
 COLUMN_OF = {
     **{name: label for label, name in TOY_COLUMNS.items()},
     "l1_hsic_paper": "l1-HSIC",
@@ -141,6 +141,6 @@ def _subset(text: str) -> tuple[tuple[int, ...], float]:
 TOYS: dict[str, dict[str, Printed | None]] = {
     line.split()[0]: dict(zip(TOY_COLUMNS, _cells(line), strict=True)) for line in _TOYS.strip().splitlines()
 }
-# Columns count from 1, as printed. The caption says 35 subsets; 34 are printed, {1, 4, 8, 10} is not.
+# Columns count from 1, as printed. The caption mentions 35 subsets; 34 are printed, {1, 4, 8, 10} is not.
 SUBSETS: dict[tuple[int, ...], float] = dict(_subset(text) for text in _SUBSETS.split(";"))
 REAL: dict[str, Row] = dict(_real(line) for line in _REAL.strip().splitlines())

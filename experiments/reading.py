@@ -1,4 +1,4 @@
-"""Results as they lie on disk, and the cells of tables that their rows make."""
+"""Stored results, and the table cells that their rows are aggregated to."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEY = ("dataset", "trial", "method", "protocol", "k")
 
 
 def read(results_dir: Path, experiment: str) -> list[dict[str, Any]]:
-    """All rows of an experiment in the order of their keys; none where it has not been run."""
+    """All rows of an experiment in the order of their keys; empty if it has not been run."""
     path = Path(results_dir) / f"{experiment}.parquet"
     if not path.exists():
         return []
@@ -39,22 +39,22 @@ def read_record(results_dir: Path, experiment: str) -> dict[str, Any]:
 
 
 def with_rivals(real: list[dict[str, Any]], rivals: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rivals that were run on few trials and datasets, beside all other methods on these alone."""
-    sittings = {(row["dataset"], row["trial"]) for row in rivals}
-    return [row for row in real if (row["dataset"], row["trial"]) in sittings] + rivals
+    """Rivals that were run on few trials and datasets, and all other methods on the same ones."""
+    trials = {(row["dataset"], row["trial"]) for row in rivals}
+    return [row for row in real if (row["dataset"], row["trial"]) in trials] + rivals
 
 
 def _key(row: dict[str, Any]) -> tuple[Any, ...]:
-    # In the table of subsets the subset is part of the key: there it is asked, not answered.
-    asked = tuple(row["selected"] or ()) if row["protocol"] == "subset" else ()
-    return (*(row[name] for name in KEY), asked)
+    # In the table of subsets the subset is an input, and so a part of the key.
+    subset = tuple(row["selected"] or ()) if row["protocol"] == "subset" else ()
+    return (*(row[name] for name in KEY), subset)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What is known of one method on one dataset.
+    """Results of one method on one dataset.
 
-    ``values`` is empty unless every trial is done: a failure is never averaged away.
+    ``values`` is empty unless every trial is done, so that no mean hides a failure.
     """
 
     status: str
@@ -83,7 +83,7 @@ class Cell:
 def cell_of(rows: Iterable[dict[str, Any]], trials: Iterable[int]) -> Cell:
     """One cell from its rows, given the trials that the dataset has.
 
-    A failed trial fails the cell; so does, as unfinished, a trial that is not there.
+    One failed trial fails the cell, and a missing trial makes it unfinished.
     """
     rows, trials = tuple(sorted(rows, key=lambda row: row["trial"])), sorted(trials)
     nothing = np.empty(0)
@@ -117,7 +117,7 @@ def method_info(name: str) -> Any:
 
 
 def in_order(methods: Iterable[str]) -> list[str]:
-    """The paper's columns in its order, then further methods by label, and wrappers last."""
+    """Methods of the paper in its order, then others by label, and wrappers last."""
     columns = list(paper.COLUMN_OF)
 
     def place(name: str) -> tuple[Any, ...]:

@@ -20,7 +20,7 @@ def label(method: str) -> str:
 
 
 def dataset_label(errors: Errors, dataset: str) -> str:
-    """Name, task, number of columns and k; and whether only part of the data was at hand."""
+    """Name, task and k of a dataset, and whether only a part of it was available."""
     row = paper.REAL.get(dataset)
     k = next(cell.rows[0]["k"] for (name, _), cell in errors.cells.items() if name == dataset)
     text = f"{escape(dataset)} ({row.task}, k = {k})" if row else f"{escape(dataset)} (k = {k})"
@@ -51,7 +51,7 @@ def rivals_table(errors: Errors) -> str:
 
 
 def slow_table(errors: Errors, slow: Sequence[str]) -> str:
-    """Default L1LSMI beside rivals that take long, and wrappers: those ask the judge while they select."""
+    """Default L1LSMI beside slow rivals and wrappers, which select with the predictor that scores them."""
     methods = in_order({*slow, *errors.wrappers})
     return _plain_table(errors, [OURS, *methods], errors.methods)
 
@@ -76,7 +76,7 @@ def _line(
 
 
 def top_counts_table(protocols: Sequence[Errors]) -> str:
-    """On how many complete datasets each method is best or tied, among several fields of methods."""
+    """Number of complete datasets where each method is best or tied, in several groups of methods."""
     columns: dict[str, dict[str, int]] = {}
     for errors in protocols:
         fields = {
@@ -101,10 +101,10 @@ def top_counts_table(protocols: Sequence[Errors]) -> str:
 
 
 def rankings(protocols: Sequence[Errors], wide: Sequence[Errors] = ()) -> list[tuple[str, Ranks]]:
-    """Rankings of predictor-independent methods: over all complete datasets, and over those that all can do.
+    """Rankings of predictor-independent methods: over all complete datasets, and over the common ones.
 
-    The first leaves out methods with gaps; the second has them, at the cost of datasets. ``wide`` are the
-    errors of few trials that slow rivals have too.
+    The first excludes methods without a number on some dataset; the second includes them on fewer datasets.
+    ``wide`` are the errors on the first trials, which slow rivals have too.
     """
     found = []
     for errors in protocols:
@@ -149,7 +149,7 @@ def ranks_table(protocols: Sequence[Errors], wide: Sequence[Errors] = ()) -> str
     )
 
 
-def duels_table(protocols: Sequence[Errors], wide: Sequence[Errors] = ()) -> str:
+def pairwise_table(protocols: Sequence[Errors], wide: Sequence[Errors] = ()) -> str:
     """Default L1LSMI against every other method: datasets where it is better, tied, worse."""
     methods = {name: protocols for errors in protocols for name in errors.methods if name != OURS}
     slow = [name for errors in wide for name in errors.methods if name not in {*methods, OURS}]
@@ -158,8 +158,8 @@ def duels_table(protocols: Sequence[Errors], wide: Sequence[Errors] = ()) -> str
         few = f" (first {fields[0].trials} trials)" if name in slow else ""
         line = [label(name) + few, method_info(name).kind]
         for errors in fields:
-            duel = errors.duel(name)
-            line += map(str, duel) if duel else ["—", "—", "—"]
+            counts = errors.pairwise(name)
+            line += map(str, counts) if counts else ["—", "—", "—"]
         lines.append(line)
     header = [
         f"{PROTOCOL_LABELS[e.protocol]}: {word}" for e in protocols for word in ("better", "tied", "worse")
@@ -189,7 +189,7 @@ def within_table(errors: Errors) -> str:
 
 
 def losses_table(protocols: Sequence[Errors], wide: Sequence[Errors] = ()) -> str:
-    """Where default L1LSMI is neither best nor tied, and to what."""
+    """Where default L1LSMI is neither best nor tied, and which method is best."""
     lines = []
     seen: set[tuple[str, str, str]] = set()
     for errors in (*protocols, *wide):
@@ -202,7 +202,7 @@ def losses_table(protocols: Sequence[Errors], wide: Sequence[Errors] = ()) -> st
             fields = {f"all, first {errors.trials} trials": errors.methods}
         for field, methods in fields.items():
             for loss in errors.losses(methods):
-                # A wider field is worth a line only where it has another winner.
+                # A larger group has a line only if its best method differs.
                 if (errors.protocol, loss.dataset, loss.winner) in seen:
                     continue
                 seen.add((errors.protocol, loss.dataset, loss.winner))
@@ -242,31 +242,31 @@ def seconds_table(errors: Errors, methods: Sequence[str]) -> str:
 
 
 def cost(rows: Sequence[dict[str, Any]], trials: int) -> float:
-    """Seconds that so many trials would take on two cores, by the seconds that the stored ones took."""
-    # A selection or evaluation that serves several rows has its seconds in one of them.
+    """Estimated seconds of some trials on two cores, from the stored times."""
+    # Rows that share a selection or evaluation have its seconds in one of them.
     spent = sum((row["select_seconds"] or 0.0) + (row["evaluate_seconds"] or 0.0) for row in rows)
     return spent * trials / len({row["trial"] for row in rows}) / CORES
 
 
-def protocols_of(rows: list[dict[str, Any]]) -> list[Errors]:
-    """The errors of each protocol that there are results of."""
+def errors_by_protocol(rows: list[dict[str, Any]]) -> list[Errors]:
+    """The errors of each protocol with results."""
     return [errors for name in PROTOCOLS if (errors := Errors.of(rows, name)).cells]
 
 
 def all_tables(rows: list[dict[str, Any]]) -> str:
-    """Everything, one table under the other."""
-    protocols = protocols_of(rows)
+    """All tables."""
+    protocols = errors_by_protocol(rows)
     parts = []
     for errors in protocols:
         title = PROTOCOL_LABELS[errors.protocol].capitalize()
         parts += [f"### {title}: the paper's methods", paper_methods_table(errors)]
-        parts += [f"### {title}: rivals of today", rivals_table(errors)]
+        parts += [f"### {title}: current rivals", rivals_table(errors)]
         if errors.wrappers:
             parts += [f"### {title}: wrappers", slow_table(errors, [])]
         if errors.protocol == "paper":
             parts += ["### Algorithm 1 against the paper's column", within_table(errors)]
         parts += [f"### {title}: median seconds of a selection", seconds_table(errors, errors.methods)]
     parts += ["### Top counts", top_counts_table(protocols), "### Mean ranks", ranks_table(protocols)]
-    parts += ["### One against one", duels_table(protocols), "### Where it loses", losses_table(protocols)]
+    parts += ["### One against one", pairwise_table(protocols), "### Where it loses", losses_table(protocols)]
     parts += ["### Redundancy rate", redundancy_table(protocols)]
     return "\n\n".join(parts)

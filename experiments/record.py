@@ -1,4 +1,4 @@
-"""How results came about: command, versions, machine and time, kept beside them as JSON."""
+"""Provenance of results: command, versions, machine and time, in a JSON file beside them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ SECONDS_BETWEEN_SAVES = 5.0
 
 
 class ChangedConfigError(ValueError):
-    """Results of different settings would get into one file."""
+    """Results with different settings would be mixed in one file."""
 
 
 class Record:
-    """The JSON file beside the results; a list of sessions, as a run may be ended and taken up again."""
+    """The JSON file beside the results; it lists sessions, as a run can be stopped and continued."""
 
     def __init__(self, store: Store, config: Config, command: str, jobs: int) -> None:
         self.path = store.record
@@ -45,18 +45,18 @@ class Record:
         }
 
     def begin(self) -> None:
-        """The session has something to do."""
+        """Start the session."""
         self._started = time.monotonic()
         self.content["sessions"] = [*self.content.get("sessions", []), self._session]
         self._save()
 
     def keep_time(self) -> None:
-        """Note the time that has passed, so that a killed session has a length too."""
+        """Save the elapsed time, so that a killed session has one too."""
         if time.monotonic() - self._saved >= SECONDS_BETWEEN_SAVES:
             self._save()
 
     def finish(self, rows: list[Row]) -> None:
-        """The session ends in good order."""
+        """Finish the session."""
         self._session["finished"] = _now()
         sessions = self.content["sessions"]
         counts = {
@@ -68,7 +68,7 @@ class Record:
             "started": sessions[0]["started"],
             "finished": self._session["finished"],
             "wall_seconds": 0.0,
-            # What one process would have taken.
+            # Time of a single process.
             "work_seconds": round(sum(_seconds(row) for row in rows), 1),
             "rows": {"all": len(rows), **counts},
             "trials": 1 + max((row["trial"] for row in rows), default=-1),
@@ -85,8 +85,8 @@ class Record:
 
 
 def versions(modules: Collection[str] = ()) -> dict[str, str]:
-    """Versions of what the numbers depend on, and of what further modules belong to."""
-    # To look through all that is installed takes its time.
+    """Versions of the packages that the results depend on, and of those of further modules."""
+    # The search through all installed packages is slow.
     distributions = packages_distributions() if modules else {}
     further = {name for module in modules for name in distributions.get(module, [])}
     found = {"python": platform.python_version()}
@@ -99,7 +99,7 @@ def versions(modules: Collection[str] = ()) -> dict[str, str]:
 
 
 def machine() -> dict[str, Any]:
-    """The processor, and how many cores may be used."""
+    """Processor, number of cores and operating system."""
     processor = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
@@ -114,7 +114,7 @@ def machine() -> dict[str, Any]:
 
 
 def commit() -> str | None:
-    """The commit that is checked out, with a plus sign where files differ from it; None outside of git."""
+    """The checked out commit, with a plus sign if files differ from it; None without git."""
     folder = Path(__file__).parent
 
     def git(*arguments: str) -> str:
@@ -130,22 +130,22 @@ def commit() -> str | None:
 
 
 def _needs(config: Config) -> set[str]:
-    """Modules that the methods of a run need beyond the package's own."""
+    """Modules that the methods of a run need beyond those of the package."""
     known = all_methods()
     return {module for name in config.methods if name in known for module in known[name].needs}
 
 
-def _refuse_change(known: dict[str, Any] | None, wanted: dict[str, Any], store: Store) -> None:
-    if known is None or known == wanted:
+def _refuse_change(known: dict[str, Any] | None, settings: dict[str, Any], store: Store) -> None:
+    if known is None or known == settings:
         return
     changes = [
         f"{name}={known.get(name)!r} there and {value!r} now"
-        for name, value in wanted.items()
+        for name, value in settings.items()
         if known.get(name) != value
     ]
     raise ChangedConfigError(
         f"The results of {store.experiment!r} in {store.directory} were made with other settings "
-        f"({'; '.join(changes)}): go back to those, or choose another directory with --out."
+        f"({'; '.join(changes)}): use the same settings, or choose another directory with --out."
     )
 
 

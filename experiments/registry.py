@@ -35,7 +35,7 @@ def pick(known: dict[str, Any], names: tuple[str, ...], what: str) -> dict[str, 
 
 def _collect(package: Any, variable: str) -> dict[str, Any]:
     found = {}
-    # A file whose name begins with an underscore holds what others share.
+    # Files with a leading underscore are helpers.
     names = [info.name for info in pkgutil.iter_modules(package.__path__) if not info.name.startswith("_")]
     for name in names:
         thing = getattr(importlib.import_module(f"{package.__name__}.{name}"), variable, None)

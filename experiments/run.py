@@ -1,4 +1,4 @@
-"""Run an experiment: what is not finished yet, in several processes, the longest first."""
+"""Run the unfinished part of an experiment in several processes, the most expensive units first."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from pathlib import Path
 
 from experiments import processes, workers
 from experiments.config import Config
+from experiments.progress import Progress
 from experiments.record import Record
 from experiments.registry import all_problems
-from experiments.show import Show
 from experiments.store import Cell, Row, Store, cell_of
 from experiments.unit import Evaluations, Unit
 
-KILLED = "WorkerKilled: the process that ran it died, perhaps for want of memory"
+KILLED = "WorkerKilled: the process that ran it was killed, perhaps for lack of memory"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended.
+    """Result of a run.
 
     Attributes
     ----------
     rows : list of dict
         All results, old and new.
     n_left : int
-        Cells that are not finished, of those that were asked for; those that failed are not among them.
+        Cells of the configuration that are not finished; failed ones are not counted.
     n_run : int
-        Cells that were finished by this run.
+        Cells that this run finished.
     """
 
     rows: list[Row]
@@ -62,7 +62,7 @@ def run(
     command: str = "",
     verbose: bool = True,
 ) -> Outcome:
-    """Run whatever of an experiment is not finished yet.
+    """Run the unfinished part of an experiment.
 
     Parameters
     ----------
@@ -70,18 +70,18 @@ def run(
     out : Path
         Directory of the results.
     jobs : int
-        Processes.
+        Number of processes.
     time_limit : float or None
-        Seconds after which no further method is begun.
+        Seconds after which no further method is started.
     data : str or None
         Directory with the files of real datasets.
     command : str
-        What to note as the command.
+        The command to record.
     verbose : bool
         Whether to show progress.
     """
     if jobs < 1:
-        raise ValueError(f"jobs must be at least 1, and was {jobs}.")
+        raise ValueError(f"jobs must be at least 1, not {jobs}.")
     store = Store(out, config.experiment)
     with store.lock(), workers.StopRequest() as stopping:
         processes.prepare()
@@ -89,7 +89,7 @@ def run(
         record = Record(store, config, command, jobs)
         deadline = time.time() + (float("inf") if time_limit is None else time_limit)
         units = plan(config, rows)
-        if not units:  # nothing to do: the files stay as they are
+        if not units:  # nothing to do: the files are not changed
             return Outcome(rows, 0, 0)
         record.begin()
         n_before = len(store.finished())
@@ -104,7 +104,7 @@ def run(
 
 
 def _data_directory(data: str | None) -> str | None:
-    """Where processes look for data; the fork server may be older than this process's environment."""
+    """Directory of local copies; the fork server may have an older environment than this process."""
     data = os.environ.get("L1LSMI_DATA") if data is None else data
     return None if data is None else os.path.abspath(data)
 
@@ -112,7 +112,7 @@ def _data_directory(data: str | None) -> str | None:
 def plan(config: Config, rows: list[Row], given_up: set[Cell] = frozenset()) -> list[Unit]:
     """Units with the methods that are not finished, trial by trial.
 
-    What failed is tried again, and so is what was skipped for a reason that no longer holds.
+    Failed cells are run again, and so are skipped ones if the reason is gone.
     """
     cells: dict[Cell, list[Row]] = {}
     for row in rows:
@@ -129,7 +129,7 @@ def plan(config: Config, rows: list[Row], given_up: set[Cell] = frozenset()) -> 
             ]
             if left:
                 units.append(Unit(config, dataset, trial, tuple(left), _known(cells, config, dataset, trial)))
-    # Trial by trial, so that what there is at any time can be shown; in a trial the longest first.
+    # Trial by trial, so that intermediate results are complete; in a trial the most expensive first.
     return sorted(units, key=lambda unit: (unit.trial, -_cost(unit)))
 
 
@@ -142,7 +142,7 @@ def _is_finished(rows: list[Row], config: Config, dataset: str, method: str) -> 
 
 
 def _known(cells: dict[Cell, list[Row]], config: Config, dataset: str, trial: int) -> Evaluations:
-    """Values of sets that finished methods of a trial selected."""
+    """Values of the sets that finished methods of a trial selected."""
     return {
         (row["protocol"], tuple(sorted(row["selected"]))): {
             name: row[name] for name in ("value", "redundancy", "C", "sigma_factor")
@@ -154,29 +154,29 @@ def _known(cells: dict[Cell, list[Row]], config: Config, dataset: str, trial: in
 
 
 def _cost(unit: Unit) -> float:
-    # The root, because much of what a trial takes does not grow with the number of columns or classes.
+    # The square root, because much of the time does not grow with the number of columns or classes.
     return all_problems()[unit.dataset].cost ** 0.5 * len(unit.methods)
 
 
 def _run_all(session: _Session, units: list[Unit]) -> None:
-    with Show(len(units), sum(map(_cost, units)), session.verbose) as show:
-        while units and _run_pool(session, units, session.jobs, show):
+    with Progress(len(units), sum(map(_cost, units)), session.verbose) as progress:
+        while units and _run_pool(session, units, session.jobs, progress):
             if session.stopping.requested:
                 break
-            show.say("A process died; what was in hand is tried once more, each by itself.")
-            for dataset, trial, method in session.store.in_hand():
+            progress.print("A process died; the methods that were running are run again, one at a time.")
+            for dataset, trial, method in session.store.running():
                 alone = Unit(session.config, dataset, trial, (method,), {})
-                if _run_pool(session, [alone], 1, Show(1, 1.0, verbose=False)):
+                if _run_pool(session, [alone], 1, Progress(1, 1.0, verbose=False)):
                     session.store.write_part(workers.failed_rows(alone, method, KILLED))
                     session.tried.add((dataset, trial, method))
             units = plan(session.config, session.store.rows(), given_up=session.tried)
         if session.stopping.requested:
-            show.say("Stopped. Nothing that was finished is lost.")
+            progress.print("Stopped. All finished results are stored.")
 
 
-def _run_pool(session: _Session, units: list[Unit], jobs: int, show: Show) -> bool:
+def _run_pool(session: _Session, units: list[Unit], jobs: int, progress: Progress) -> bool:
     """Run units in processes; returns whether one of the processes died."""
-    session.store.note(f"session of {jobs} processes, {len(units)} trials")
+    session.store.log(f"session of {jobs} processes, {len(units)} trials")
     stop = processes.CONTEXT.Event()
     executor = ProcessPoolExecutor(
         min(jobs, max(len(units), 1)),
@@ -191,10 +191,10 @@ def _run_pool(session: _Session, units: list[Unit], jobs: int, show: Show) -> bo
             finished, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
             for future in finished:
                 session.tried.update(future.result())
-                show.advance(_cost(futures[future]))
+                progress.advance(_cost(futures[future]))
             if session.stopping.requested and not stop.is_set():
                 stop.set()
-                show.say("Finishing what is in hand; interrupt again to drop it.")
+                progress.print("Waiting for the running methods; interrupt again to stop at once.")
             session.record.keep_time()
     except BrokenProcessPool:
         return True
@@ -204,7 +204,7 @@ def _run_pool(session: _Session, units: list[Unit], jobs: int, show: Show) -> bo
 
 
 def summary(outcome: Outcome) -> list[str]:
-    """What to say at the end, line by line."""
+    """Lines to print at the end of a run."""
     counts: dict[str, int] = {}
     failures: dict[tuple[str, str], set[str]] = {}
     for row in outcome.rows:
@@ -219,7 +219,7 @@ def summary(outcome: Outcome) -> list[str]:
         for (dataset, reason), methods in failures.items()
     ]
     if failures:
-        lines.append("What failed is tried again by the next run of the same command.")
+        lines.append("Failed selections are run again by the same command.")
     if outcome.n_left:
-        lines.append(f"{outcome.n_left} selections are left: the same command goes on from here.")
+        lines.append(f"{outcome.n_left} selections are left: the same command continues the run.")
     return lines

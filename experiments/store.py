@@ -1,7 +1,7 @@
-"""Results as Parquet: a small part for every finished method of a trial, and one file of them all.
+"""Results as Parquet: a part for every finished method of a trial, merged into one file.
 
-A part appears under its name only when it is complete, so that a run that is killed loses what it had in
-hand and nothing else. Rows belong to a cell (dataset, trial, method), and a cell is never there twice.
+Parts are written atomically, so that a killed run loses only the methods that were running. Rows belong to
+a cell (dataset, trial, method), and no cell is stored twice.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pyarrow.parquet
 
 try:
     import fcntl
-except ImportError:  # Windows: nobody watches over two runs into one directory there
+except ImportError:  # Windows: two runs into one directory are not detected
     fcntl = None
 
 SCHEMA = pa.schema(
@@ -40,7 +40,7 @@ SCHEMA = pa.schema(
         ("n_test", pa.int32()),
         ("C", pa.float64()),
         ("sigma_factor", pa.float64()),
-        # Null where a selection or an evaluation served another row before.
+        # Null if the selection or evaluation is shared with an earlier row.
         ("select_seconds", pa.float64()),
         ("evaluate_seconds", pa.float64()),
         ("seed", pa.int64()),
@@ -54,7 +54,7 @@ Row = dict[str, Any]
 
 
 class InUseError(RuntimeError):
-    """Somebody else writes to the same results."""
+    """Another process writes to the same results."""
 
 
 class Store:
@@ -63,10 +63,10 @@ class Store:
     Parameters
     ----------
     directory : Path
-        Made if it is not there.
+        Created if it does not exist.
     experiment : str
-        ``experiment.parquet`` holds the rows, ``experiment.json`` how they came about, ``experiment.parts``
-        what is not yet in the one file, and ``experiment.log`` a line for every finished cell.
+        Base name of the files: ``.parquet`` has the rows, ``.json`` their provenance, ``.parts`` is the
+        directory of parts that are not merged yet, and ``.log`` has a line for every finished cell.
     """
 
     def __init__(self, directory: Path, experiment: str) -> None:
@@ -75,13 +75,13 @@ class Store:
         self.path = self.directory / f"{experiment}.parquet"
         self.record = self.directory / f"{experiment}.json"
         self.parts = self.directory / f"{experiment}.parts"
-        self.log = self.directory / f"{experiment}.log"
+        self.log_path = self.directory / f"{experiment}.log"
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Keep others from writing here.
+        """Lock the results against other processes.
 
-        The system lets go of the lock of a process that dies, however it dies.
+        The operating system releases the lock of a process that is killed.
         """
         self.directory.mkdir(parents=True, exist_ok=True)
         with open(self.directory / f".{self.experiment}.lock", "a+") as file:
@@ -100,7 +100,7 @@ class Store:
             yield
 
     def rows(self) -> list[Row]:
-        """All rows in a fixed order, whether in parts or in the one file."""
+        """All rows in a fixed order, of the parts and of the merged file."""
         cells: dict[Cell, list[Row]] = {}
         if self.path.is_file():
             _group(pa.parquet.read_table(self.path), cells)
@@ -108,17 +108,17 @@ class Store:
         return sorted((row for rows in cells.values() for row in rows), key=_place)
 
     def write_part(self, rows: list[Row]) -> None:
-        """Keep the rows of a finished cell, and say so in the log."""
+        """Write the rows of a finished cell, and log it."""
         dataset, trial, method = cell_of(rows[0])
         self.parts.mkdir(parents=True, exist_ok=True)
         _write(rows, self.parts / f"{dataset}.{trial}.{method}.parquet")
-        # After the part, not before: what the log calls finished is never run again.
-        self.note(f"finished {dataset} {trial} {method} {worst_status(rows)}")
+        # After the part: a cell that the log calls finished is not run again.
+        self.log(f"finished {dataset} {trial} {method} {worst_status(rows)}")
 
-    def note(self, text: str) -> None:
-        """Append a line to the log; lines of several processes do not mix."""
+    def log(self, text: str) -> None:
+        """Append a line to the log; lines of several processes are not mixed."""
         line = f"{datetime.now(UTC).isoformat(timespec='milliseconds')} {os.getpid()} {text}\n"
-        file = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        file = os.open(self.log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         try:
             os.write(file, line.encode())
         finally:
@@ -128,25 +128,25 @@ class Store:
         """Cells that the log calls finished, in the order in which they were."""
         return [_cell(words) for words in self._log_lines() if words[0] == "finished"]
 
-    def in_hand(self) -> list[Cell]:
-        """Cells that the last session of processes began and did not finish."""
-        begun: dict[Cell, None] = {}
+    def running(self) -> list[Cell]:
+        """Cells that the last session started and did not finish."""
+        started: dict[Cell, None] = {}
         for words in self._log_lines():
             if words[0] == "session":
-                begun = {}
+                started = {}
             elif words[0] == "started":
-                begun[_cell(words)] = None
+                started[_cell(words)] = None
             elif words[0] == "finished":
-                begun.pop(_cell(words), None)
-        return list(begun)
+                started.pop(_cell(words), None)
+        return list(started)
 
     def _log_lines(self) -> Iterator[list[str]]:
-        """What every line of the log says, in words; lines of a traceback are indented."""
-        text = self.log.read_text(encoding="utf-8") if self.log.is_file() else ""
+        """The words of every line of the log but tracebacks, whose lines are indented."""
+        text = self.log_path.read_text(encoding="utf-8") if self.log_path.is_file() else ""
         return (line.split()[2:] for line in text.splitlines() if line[:1].isdigit())
 
     def compact(self) -> list[Row]:
-        """Move all parts into the one file; whoever calls it holds the lock."""
+        """Merge all parts into one file; the caller holds the lock."""
         for leftover in [
             *self.directory.glob(f"{self.experiment}.*{TEMPORARY}"),
             *self._part_paths(TEMPORARY),
@@ -156,7 +156,7 @@ class Store:
         rows = self.rows()
         if parts:
             _write(rows, self.path)
-            # Killed here, both hold the same cells, and next time the parts replace them.
+            # If killed here, both have the same cells, and the parts replace them next time.
             for part in parts:
                 part.unlink()
         if self.parts.is_dir() and not any(self.parts.iterdir()):
@@ -168,7 +168,7 @@ class Store:
 
 
 def cell_of(row: Row) -> Cell:
-    """What is run as a whole, and kept as a whole."""
+    """The cell of a row."""
     return row["dataset"], row["trial"], row["method"]
 
 
@@ -183,7 +183,7 @@ def worst_status(rows: Iterable[Row]) -> str:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a file so that it is there as a whole or not at all, even after a crash."""
+    """Write a file atomically, even if the machine crashes."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY}")
     with open(temporary, "wb") as file:
         file.write(content)
@@ -199,7 +199,7 @@ def _write(rows: list[Row], path: Path) -> None:
 
 
 def _replace(paths: list[Path], cells: dict[Cell, list[Row]]) -> None:
-    """Let parts take the place of what is known of their cells."""
+    """Replace cells by those of the parts."""
     if paths:
         newer: dict[Cell, list[Row]] = {}
         _group(pa.dataset.dataset([str(path) for path in paths], schema=SCHEMA).to_table(), newer)

@@ -1,4 +1,4 @@
-"""What the 22-dataset results come to: who is best where, how often, by how much, and at what cost."""
+"""Summary of the results on 22 datasets: best methods, ranks, losses, redundancy and time."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class Ranks(NamedTuple):
     left_out: dict[str, str]
 
 
-class Duel(NamedTuple):
-    """On how many datasets our method is significantly better, neither, or significantly worse."""
+class Pairwise(NamedTuple):
+    """Number of datasets where our method is significantly better, tied, or significantly worse."""
 
     better: int
     tied: int
@@ -79,11 +79,11 @@ class Errors:
 
     @cached_property
     def independent(self) -> list[str]:
-        """Methods that do not ask the predictor by which they are judged."""
+        """Methods that do not use the predictor that scores the selections."""
         return [name for name in self.methods if method_info(name).kind != "wrapper"]
 
     def able(self, methods: Sequence[str]) -> list[str]:
-        """Of these, the ones that have a number on any complete dataset."""
+        """The methods that have a number on at least one complete dataset."""
         return [name for name in methods if any(self._is_done(d, name) for d in self.complete)]
 
     @cached_property
@@ -99,7 +99,7 @@ class Errors:
 
     @cached_property
     def partial(self) -> frozenset[str]:
-        """Datasets of which only an excerpt was at hand: shown, and counted nowhere."""
+        """Datasets of which only a part was available; shown, but not counted."""
         return frozenset(key[0] for key, cell in self.cells.items() if any(r["partial"] for r in cell.rows))
 
     @property
@@ -111,7 +111,7 @@ class Errors:
         return max((len(cell.rows) for cell in self.cells.values()), default=0)
 
     def compare(self, dataset: str, methods: Sequence[str]) -> Outcome | None:
-        """The best of some methods and those not significantly worse; none where no method has a number."""
+        """The best of some methods and those not significantly worse; None if no method has a number."""
         done = [name for name in methods if (cell := self.get(dataset, name)) and cell.done]
         if not done:
             return None
@@ -120,12 +120,12 @@ class Errors:
         return Outcome(done[int(found.best)], tied, dict(zip(done, map(float, found.p_values), strict=True)))
 
     def tops(self, methods: Sequence[str]) -> dict[str, int]:
-        """On how many complete datasets each of these that has numbers is best or tied among them."""
+        """For each method with numbers, the number of complete datasets where it is best or tied."""
         outcomes = [self.compare(dataset, methods) for dataset in self.complete]
         return {name: sum(o is not None and name in o.tied for o in outcomes) for name in self.able(methods)}
 
     def losses(self, methods: Sequence[str], name: str = OURS) -> list[Loss]:
-        """Where a method is neither best nor tied among these, and to which. No number is a loss too."""
+        """Datasets where a method is neither best nor tied, or has no number, and the best method."""
         found = []
         for dataset in self.datasets:
             outcome, own = self.compare(dataset, methods), self.get(dataset, name)
@@ -135,7 +135,7 @@ class Errors:
             found.append(Loss(dataset, outcome.best, mean, own, p, dataset in self.partial))
         return found
 
-    def duel(self, rival: str, name: str = OURS) -> Duel | None:
+    def pairwise(self, rival: str, name: str = OURS) -> Pairwise | None:
         """Our method against one rival, over the complete datasets where both have a number, if any."""
         counts = [0, 0, 0]
         for dataset in self.complete:
@@ -143,7 +143,7 @@ class Errors:
             if outcome is None or len(outcome.p_values) < 2:
                 continue
             counts[1 if len(outcome.tied) == 2 else 0 if name in outcome.tied else 2] += 1
-        return Duel(*counts) if any(counts) else None
+        return Pairwise(*counts) if any(counts) else None
 
     def common(self, methods: Sequence[str]) -> list[str]:
         """Complete datasets where all of these have a number."""

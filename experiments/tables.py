@@ -1,4 +1,4 @@
-"""Every table of the paper from stored results, beside the paper's own numbers."""
+"""The tables of the paper from stored results, beside the paper's numbers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TOY_LABELS = {"and_or": "and-or", "quad": "quad", "xor": "xor"}
 
 
 class Difference(NamedTuple):
-    """A toy cell that is not the paper's."""
+    """A toy cell that differs from the paper's."""
 
     method: str
     toy: str
@@ -28,7 +28,7 @@ class Difference(NamedTuple):
 
 
 class Lead(NamedTuple):
-    """The true subset's lead by mean over the second, which that is, and in how many draws it is first."""
+    """Lead of the true subset over the second best, and the number of draws where it is the best."""
 
     by: float
     second: tuple[int, ...]
@@ -37,7 +37,7 @@ class Lead(NamedTuple):
 
 
 def missing(experiment: str) -> str:
-    """What stands in place of a table without results."""
+    """Text in place of a table without results."""
     return f"*No results yet: `python -m experiments run {experiment}` makes them.*"
 
 
@@ -53,7 +53,7 @@ def toy_differences(rows: list[dict[str, Any]]) -> tuple[list[Difference], list[
         printed = paper.TOYS[toy].get(paper.COLUMN_OF.get(method, ""))
         if printed is None or not cell.done:
             continue
-        # A hair of slack: 0.18 is not *more* than 0.10 below 0.28, whatever binary fractions say.
+        # A tolerance for rounding: 0.18 is not *more* than 0.10 below 0.28.
         if abs(cell.mean - printed.mean) > TOLERANCE + 1e-9:
             where = below if cell.mean < printed.mean else above
             where.append(Difference(method, toy, cell.mean, printed.mean))
@@ -83,20 +83,20 @@ def _best_on_toy(cells: dict[tuple[str, str], Cell], toy: str, methods: list[str
     done = [name for name in methods if (cell := cells.get((toy, name))) and cell.done]
     if not done:
         return set()
-    # The comparison is one of errors: what is missing to a perfect F-measure.
+    # The comparison needs errors, so 1 minus the F-measure.
     found = compare_methods(1.0 - np.column_stack([cells[toy, name].values for name in done]))
     return {name for name, tied in zip(done, found.tied, strict=True) if tied}
 
 
 def subset_cells(rows: list[dict[str, Any]]) -> dict[tuple[int, ...], Cell]:
-    """SMI of each subset of columns; they count from 1, as in the paper, and from 0 in the results."""
+    """SMI of each subset of columns, numbered from 1 as in the paper; results are numbered from 0."""
     cells = cells_of(rows, "dataset", "selected")
-    # A draw that failed as a whole names no subset: () stands for it.
+    # A draw that failed as a whole has the empty subset.
     return {tuple(sorted(column + 1 for column in subset or ())): cell for (_, subset), cell in cells.items()}
 
 
 def subset_lead(cells: dict[tuple[int, ...], Cell]) -> Lead | None:
-    """How far the true subset is ahead; none where a subset has no number."""
+    """Lead of the true subset; None if a subset has no number."""
     if not all(cell.done for cell in cells.values()) or paper.TRUE_SUBSET not in cells or len(cells) < 2:
         return None
     others = {subset: cell for subset, cell in cells.items() if subset != paper.TRUE_SUBSET}

@@ -1,4 +1,4 @@
-"""What runs in the processes of a run, and how they are told to stop."""
+"""The worker processes of a run, and how they are stopped."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from threadpoolctl import threadpool_limits
 
 from experiments.processes import ONE_THREAD
 from experiments.store import Cell, Row, Store
-from experiments.unit import Desk, Unit
+from experiments.unit import Unit, UnitRunner
 
 _state: dict[str, Any] = {}
 
 
 class StopRequest:
-    """Takes interrupts as a request to stop in good order; a second one ends the run at once.
+    """Stops a run at the first interrupt once the running methods are finished, at the second at once.
 
-    A selector that is interrupted would return the best set so far, which must not pass for its answer.
+    Selectors must not be interrupted: they would return the best set so far, which is not their result.
     """
 
     def __init__(self) -> None:
@@ -52,8 +52,8 @@ class StopRequest:
 
 
 def begin(store: Store, stop: Any, deadline: float, data: str | None) -> None:
-    """First thing in a process."""
-    # An interrupt comes to every process of a terminal; the first one tells the others what to do.
+    """Initialise a worker process."""
+    # A terminal interrupts all processes; the main process stops the workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_follow_parent, daemon=True).start()
     os.environ.update(ONE_THREAD)
@@ -63,26 +63,26 @@ def begin(store: Store, stop: Any, deadline: float, data: str | None) -> None:
 
 
 def work(unit: Unit) -> list[Cell]:
-    """Run the methods of a unit one after another; returns those it finished."""
+    """Run the methods of a unit one after another; returns the finished cells."""
     store: Store = _state["store"]
-    desk = Desk(unit, store.note)
+    runner = UnitRunner(unit, store.log)
     finished: list[Cell] = []
     for name in unit.methods:
         if _state["stop"].is_set() or time.time() > _state["deadline"]:
             break
-        store.note(f"started {unit.dataset} {unit.trial} {name}")
-        store.write_part(desk.rows_of(name))
+        store.log(f"started {unit.dataset} {unit.trial} {name}")
+        store.write_part(runner.rows_of(name))
         finished.append((unit.dataset, unit.trial, name))
     return finished
 
 
 def failed_rows(unit: Unit, name: str, reason: str) -> list[Row]:
-    """Rows that say why a cell has no values."""
-    return Desk(unit).failed_rows(name, reason)
+    """Rows of a cell that failed as a whole."""
+    return UnitRunner(unit).failed_rows(name, reason)
 
 
 def _follow_parent() -> None:
-    """End with the process that started this one, however it ends: nobody else would."""
+    """End this process when its parent process ends, even if the parent is killed."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

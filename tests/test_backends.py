@@ -1,4 +1,4 @@
-"""Whatever backend of joblib is set runs the tasks of every selector, and gives what one process gives."""
+"""The joblib backend that is set runs the tasks of every selector, and gives what one process gives."""
 
 import pickle
 
@@ -54,7 +54,7 @@ def assert_same(name, backend, **options):
 
 
 class Counting(ThreadingBackend):
-    """Threads that count what they are given, and take no more than a plain pool of processes would."""
+    """Threads that count their tasks, and accept only what a plain pool of processes accepts."""
 
     supports_return_generator = False
     tasks = 0
@@ -83,11 +83,11 @@ def test_processes_give_what_one_gives(name):
 
 
 def executed(client):
-    """Tasks that workers have done so far."""
+    """Tasks that workers have finished so far."""
     return sum(client.run(lambda dask_worker: dask_worker.state.executed_count).values())
 
 
-@pytest.mark.filterwarnings("ignore")  # clusters start and end processes, and say so
+@pytest.mark.filterwarnings("ignore")  # clusters warn when processes start and end
 @pytest.mark.xdist_group("cluster")
 def test_dask_gives_what_one_process_gives():
     distributed = pytest.importorskip("distributed", reason="distributed is not installed")
@@ -99,7 +99,7 @@ def test_dask_gives_what_one_process_gives():
             before = executed(client)
             assert_same(name, "dask")
             assert executed(client) > before
-        # All workers, as the guide has it.
+        # All workers, as in the guide.
         expected = learned(SELECTORS["L1LSMI"](1))
         with joblib.parallel_config(backend="dask", n_jobs=-1):
             found = learned(SELECTORS["L1LSMI"](None))

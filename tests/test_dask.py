@@ -19,11 +19,12 @@ import dask  # noqa: E402
 import dask.dataframe as dd  # noqa: E402
 
 from l1lsmi import L1LSMI, FeatureSelector  # noqa: E402
+from l1lsmi._numerics.model import ModelBatch  # noqa: E402
 from l1lsmi._validation.target import check_target  # noqa: E402
 from l1lsmi.measures import SquaredMutualInformation  # noqa: E402
 from l1lsmi.sources import open_rows  # noqa: E402
 from l1lsmi.sources.dask import Cluster  # noqa: E402
-from l1lsmi.strategies import Backward, Exhaustive, Forward, Ranking, _jury  # noqa: E402
+from l1lsmi.strategies import Backward, Exhaustive, Forward, Ranking, _scores  # noqa: E402
 from tests.conftest import assert_refused  # noqa: E402
 
 # Clusters start and end processes, and say so.
@@ -121,20 +122,20 @@ def bytes_received(client):
     return sum(sent.values())
 
 
-def test_what_travels_does_not_grow_with_the_rows(client):
+def test_bytes_that_are_sent_do_not_grow_with_the_rows(client):
     moved = {}
     for n in (4_000, 16_000):
         X, y = data(n)
         table = open_rows(da.from_array(X, chunks=(n // 4, 6)), y).table
         target = SquaredMutualInformation()
         problem = target.bind(table, check_target(y, "regression"), 0)
-        problem.on_sample(200)
-        draw = problem.draw(0)
-        columns, weights = np.array([1, 4]), np.ones(2)
-        model = draw.judge(columns).model
+        draw = problem.on_sample(200)[1].draws([(0,)])
+        columns, weights = np.array([1, 4]), np.ones((1, 2))
+        model = draw.score_set(columns).model
+        models = ModelBatch(np.array([model.sigma]), np.array([model.regularization]))
         before = bytes_received(client)
         for _ in range(3):
-            draw.climb(weights, columns, model)
+            draw.evaluate(weights, columns[None], models)
         moved[n] = bytes_received(client) - before
     assert 0 < moved[16_000] <= 1.2 * moved[4_000]
 
@@ -143,7 +144,7 @@ def test_the_scheduler_knows_how_large_rows_are(client):
     X, _ = data(4_000)
     table = open_rows(da.from_array(X, chunks=(1_000, 6)), np.zeros(4_000)).table
     target = check_target(np.arange(4_000.0), "regression")
-    parts = table.parts(target, np.zeros(4_000, dtype=np.int8)).parts
+    parts = table.parts(target, np.zeros((1, 4_000), dtype=np.int8), 1_000).parts
     distributed.wait(parts)
     tasks = client.run_on_scheduler(
         lambda dask_scheduler: {key: task.nbytes for key, task in dask_scheduler.tasks.items()}
@@ -204,19 +205,19 @@ def assert_on_workers(client, sent, names):
     assert all(pids <= workers for pids in sent.values())
 
 
-def test_sets_are_judged_on_the_workers_where_that_takes_long(client, sent, monkeypatch):
+def test_sets_are_scored_on_the_workers_where_that_takes_long(client, sent, monkeypatch):
     X, y = data(300, m=12)
     one = L1LSMI(4, n_basis=20, n_restarts=4, random_state=0)
     expected = one.fit(X, y)
     score, useful, ranking = expected.cv_score_, expected.n_useful_features_, expected.ranking_
     x = da.from_array(X, chunks=(100, 12))
-    monkeypatch.setattr(_jury, "WORTH_SENDING", np.inf)
+    monkeypatch.setattr(_scores, "WORTH_SENDING", np.inf)
     found = one.fit(x, y)
-    assert_on_workers(client, sent, ["_judged_restart"])
+    assert_on_workers(client, sent, ["_scored_restart"])
     for_nothing = found.cv_score_
-    monkeypatch.setattr(_jury, "WORTH_SENDING", 0.0)
+    monkeypatch.setattr(_scores, "WORTH_SENDING", 0.0)
     found = one.fit(x, y)
-    assert_on_workers(client, sent, ["_judged_restart", "judged", "_neighbours_elsewhere"])
+    assert_on_workers(client, sent, ["_scored_restart", "timed_score", "_neighbours"])
     assert found.cv_score_ == for_nothing == pytest.approx(score, rel=1e-9)
     assert found.n_useful_features_ == useful
     assert np.array_equal(found.ranking_, ranking)
@@ -323,6 +324,6 @@ def test_rows_are_spread_evenly_over_the_workers(client):
     blocks = [client.scatter(block, workers=[first]) for block in np.array_split(X, 8)]
     chunks = [da.from_delayed(block, (500, 6), dtype=np.float64) for block in map(dask.delayed, blocks)]
     table = open_rows(da.concatenate(chunks), y).table
-    parts = table.parts(check_target(y, "regression"), np.zeros(4_000, dtype=np.int8))
+    parts = table.parts(check_target(y, "regression"), np.zeros((1, 4_000), dtype=np.int8), 1_000)
     shares = {worker: len(share) for worker, share in parts._shares()}
     assert shares == {first: 4, second: 4}

@@ -1,20 +1,21 @@
-"""Real data sets: where they are looked for, what is refused, and that the real ones are the paper's."""
+"""Real datasets: descriptions, local copies, refused files, and that the real files are the paper's."""
 
 import dataclasses
 import os
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 
-from l1lsmi.datasets import Dataset, files, load, names
-from l1lsmi.datasets.catalogue import CATALOGUE
-from l1lsmi.datasets.entry import Entry, OpenML
-from l1lsmi.datasets.real import _cache
+pytest.importorskip("pooch")
 
-# The paper's table of data sets: features, samples, and percent of each class ("even" where it says so).
+from experiments.data.dataset import Dataset
+from experiments.data.recipe import OpenML
+from experiments.real import Real
+from experiments.registry import all_problems
+
+# The paper's table of datasets: features, samples, and percent of each class.
 PAPER = {
     "abalone": (8, 4177, ()),
     "bcancer": (9, 277, (70.8, 29.2)),
@@ -42,11 +43,12 @@ PAPER = {
 }
 PARTIAL = {"ctslices": 682, "msd": 1176}
 REAL = os.environ.get("L1LSMI_DATA")
+DATASETS = {name: problem for name, problem in all_problems().items() if isinstance(problem, Real)}
 
 
 @pytest.fixture(autouse=True)
-def elsewhere(monkeypatch, tmp_path):
-    """No test looks into the directory or the cache of whoever runs it."""
+def own_directories(monkeypatch, tmp_path):
+    """Tests use neither the directory nor the cache of the user."""
     monkeypatch.delenv("L1LSMI_DATA", raising=False)
     monkeypatch.setenv("L1LSMI_CACHE", str(tmp_path / "cache"))
 
@@ -55,7 +57,7 @@ def elsewhere(monkeypatch, tmp_path):
 def real():
     """The directory with the real files."""
     if not REAL:
-        pytest.skip("L1LSMI_DATA names no directory with the real data sets")
+        pytest.skip("L1LSMI_DATA is not set to a directory with the real datasets")
     return Path(REAL)
 
 
@@ -70,60 +72,62 @@ def store(path, **arrays):
     return path
 
 
-# -- the catalogue ----------------------------------------------------------------------------
+def load(name, **options):
+    return DATASETS[name].load(**options)
 
 
-def test_names_are_those_of_the_paper_in_its_order():
-    assert names() == tuple(PAPER)
+# -- descriptions -----------------------------------------------------------------------------
+
+
+def test_datasets_are_those_of_the_paper():
+    assert list(DATASETS) == list(PAPER)
 
 
 @pytest.mark.parametrize("name", PAPER)
-def test_the_catalogue_has_the_sizes_of_the_paper(name):
-    entry, (columns, rows, percent) = CATALOGUE[name], PAPER[name]
-    assert (entry.columns, entry.rows) == (columns, rows)
-    assert entry.task == ("classification" if percent else "regression")
+def test_sizes_are_those_of_the_paper(name):
+    real, (columns, rows, percent) = DATASETS[name], PAPER[name]
+    assert (real.n_features, real.n_rows) == (columns, rows)
+    assert real.task == ("classification" if percent else "regression")
     if percent:
-        assert sum(entry.counts) == rows
-        # The paper rounds to one place.
-        np.testing.assert_allclose(100 * np.array(entry.counts) / rows, percent, atol=0.06)
-        assert sum(entry.after_download()[1]) == entry.after_download()[0]
-        assert len(entry.class_names) in (0, len(percent))
-    assert entry.citation and entry.licence
-    assert sum(entry.recipe.blocks) in (0, rows)
+        assert sum(real.class_counts) == rows
+        # The paper rounds to one decimal.
+        np.testing.assert_allclose(100 * np.array(real.class_counts) / rows, percent, atol=0.06)
+        assert sum(real.published_size[1]) == real.published_size[0]
+        assert len(real.class_names) in (0, len(percent))
+    assert real.citation and real.licence
+    assert sum(real.recipe.group_sizes) in (0, rows)
 
 
 @pytest.mark.parametrize("name", PAPER)
-def test_every_set_has_a_source_or_says_why_not(name):
-    entry = CATALOGUE[name]
-    if entry.source is None:
-        assert name in {"senseval2", "speech"} and "not published" in entry.note
+def test_every_dataset_has_a_source_or_a_reason(name):
+    real = DATASETS[name]
+    if real.source is None:
+        assert name in {"senseval2", "speech"} and "not published" in real.note
         return
-    assert len(entry.recipe.labels) == len(entry.counts)
-    # Where there are more rows than the paper has, the difference is told.
-    assert (entry.downloaded_rows is not None) == ("which" in entry.note)
-    named = isinstance(entry.source, OpenML) or entry.source.header
-    assert len(entry.recipe.feature_names) == (0 if named else entry.columns)
+    assert len(real.recipe.labels) == len(real.class_counts)
+    # A published copy with more rows than the paper uses is noted.
+    assert (real.published_rows is not None) == ("unknown" in real.note)
+    has_names = isinstance(real.source, OpenML) or real.source.header
+    assert len(real.recipe.feature_names) == (0 if has_names else real.n_features)
 
 
-# -- where they are looked for ----------------------------------------------------------------
+# -- local copies -----------------------------------------------------------------------------
 
 
-def test_the_directory_comes_first_then_the_cache(monkeypatch, tmp_path):
+def test_the_argument_precedes_the_environment_variable(monkeypatch, tmp_path):
     arrays = wine_arrays()
-    for i, folder in enumerate(("given", "environment", "own_cache", "cache")):
+    for i, folder in enumerate(("argument", "environment")):
         store(tmp_path / folder / "wine.npz", X=arrays["X"] + i, y=arrays["y"])
 
     def shift(**options):
         return (load("wine", download=False, **options).X - arrays["X"]).mean()
 
-    assert shift() == pytest.approx(3)
-    assert shift(cache=tmp_path / "own_cache") == pytest.approx(2)
     monkeypatch.setenv("L1LSMI_DATA", str(tmp_path / "environment"))
-    assert shift(cache=tmp_path / "own_cache") == pytest.approx(1)
-    assert shift(directory=str(tmp_path / "given")) == pytest.approx(0)
+    assert shift() == pytest.approx(1)
+    assert shift(directory=str(tmp_path / "argument")) == pytest.approx(0)
 
 
-def test_what_a_file_holds_is_what_is_loaded(tmp_path):
+def test_all_arrays_of_a_file_are_loaded(tmp_path):
     arrays = wine_arrays()
     extra = {
         "feature_names": np.array([f"n{j}" for j in range(13)]),
@@ -142,75 +146,52 @@ def test_what_a_file_holds_is_what_is_loaded(tmp_path):
     assert repr(data) == "<wine: 178 rows, 13 features, 3 classes>"
 
 
-def test_names_that_a_file_lacks(tmp_path, monkeypatch):
+def test_default_names(tmp_path):
     store(tmp_path / "wine.npz", **wine_arrays())
     data = load("wine", directory=tmp_path)
     assert data.feature_names[::6] == ("f1", "f7", "f13")
     assert data.class_names == ("1", "2", "3") and data.groups is None
-    # The catalogue knows names of classes by their numbers.
-    named = dataclasses.replace(CATALOGUE["wine"], class_names=("x", "y", "z"))
-    monkeypatch.setitem(CATALOGUE, "wine", named)
-    assert load("wine", directory=tmp_path).class_names == ("x", "y", "z")
-    monkeypatch.setitem(CATALOGUE, "wine", dataclasses.replace(named, first_label=0))
-    assert load("wine", directory=tmp_path).class_names == ("1", "2", "3")
+    # Described class names are used if the labels are those described.
+    named = dataclasses.replace(DATASETS["wine"], class_names=("x", "y", "z"))
+    assert named.load(directory=tmp_path).class_names == ("x", "y", "z")
+    other = dataclasses.replace(named, first_label=0)
+    assert other.load(directory=tmp_path).class_names == ("1", "2", "3")
 
 
-def test_part_of_a_set_is_taken_where_there_is_no_whole_one(tmp_path, monkeypatch):
-    monkeypatch.setitem(CATALOGUE, "msd", Entry(rows=6, columns=2, partial_file="msd_first1176.npz"))
+def test_a_partial_file_is_used_if_there_is_no_complete_one(tmp_path):
+    msd = Real(name="msd", n_rows=6, n_features=2, partial_file="msd_first1176.npz")
     rng = np.random.default_rng(0)
     store(tmp_path / "msd_first1176.npz", X=rng.normal(size=(4, 2)), y=rng.normal(size=4))
-    part = load("msd", directory=tmp_path)
+    part = msd.load(directory=tmp_path)
     assert part.partial and part.X.shape == (4, 2) and part.class_names is None
-    assert "only 4 of the 6 rows" in part.source and "only part of the set" in repr(part)
+    assert "only 4 of the 6 rows" in part.source and "partial" in repr(part)
     store(tmp_path / "msd.npz", X=rng.normal(size=(6, 2)), y=rng.normal(size=6))
-    whole = load("msd", directory=tmp_path)
+    whole = msd.load(directory=tmp_path)
     assert not whole.partial and whole.X.shape == (6, 2)
     store(tmp_path / "other" / "msd_first1176.npz", X=rng.normal(size=(6, 2)), y=rng.normal(size=6))
-    with pytest.raises(ValueError, match=r"msd_first1176.*has 6 rows, but the whole set has 6"):
-        load("msd", directory=tmp_path / "other")
-
-
-@pytest.mark.parametrize(
-    ("platform", "variable", "ends"),
-    [
-        ("linux", "XDG_CACHE_HOME", Path("place") / "l1lsmi"),
-        ("win32", "LOCALAPPDATA", Path("place") / "l1lsmi"),
-        ("linux", None, Path(".cache") / "l1lsmi"),
-        ("win32", None, Path("AppData") / "Local" / "l1lsmi"),
-        ("darwin", None, Path("Library") / "Caches" / "l1lsmi"),
-    ],
-)
-def test_the_cache_is_where_the_system_wants_it(monkeypatch, platform, variable, ends):
-    for name in ("L1LSMI_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(sys, "platform", platform)
-    if variable:
-        monkeypatch.setenv(variable, "place")
-    assert _cache(None).parts[-len(ends.parts) :] == ends.parts
-    monkeypatch.setenv("L1LSMI_CACHE", "mine")
-    assert _cache(None) == Path("mine") and _cache("given") == Path("given")
+    with pytest.raises(ValueError, match=r"msd_first1176.*6 rows, but should be part of a dataset of 6 rows"):
+        msd.load(directory=tmp_path / "other")
 
 
 # -- what is refused --------------------------------------------------------------------------
 
 
-def test_unknown_names_and_folders(tmp_path, monkeypatch):
-    with pytest.raises(ValueError, match="no data set name='whine': take one of abalone, bcancer"):
-        load("whine")
-    with pytest.raises(FileNotFoundError, match=r"directory='.*nowhere' is no folder"):
+def test_unknown_directories(tmp_path, monkeypatch):
+    with pytest.raises(FileNotFoundError, match=r"directory='.*nowhere' is not a directory"):
         load("wine", directory=tmp_path / "nowhere")
     monkeypatch.setenv("L1LSMI_DATA", str(tmp_path / "gone"))
-    with pytest.raises(FileNotFoundError, match=r"L1LSMI_DATA='.*gone' is no folder"):
+    with pytest.raises(FileNotFoundError, match=r"L1LSMI_DATA='.*gone' is not a directory"):
         load("wine")
 
 
-def test_a_set_that_is_nowhere(tmp_path):
-    with pytest.raises(FileNotFoundError, match="download=False") as caught:
-        load("wine", directory=tmp_path, download=False)
-    for part in ("wine.npz", str(tmp_path), str(tmp_path / "cache"), "L1LSMI_DATA", "allow the download"):
-        assert part in str(caught.value)
+def test_a_dataset_without_any_copy(tmp_path):
+    for name in ("wine", "vowel"):  # OpenML and the UCI archive
+        with pytest.raises(FileNotFoundError, match="download=False") as caught:
+            load(name, directory=tmp_path, download=False)
+        for part in (f"{name}.npz", str(tmp_path), str(tmp_path / "cache"), "L1LSMI_DATA", "allow downloads"):
+            assert part in str(caught.value)
     for name in ("senseval2", "speech"):
-        with pytest.raises(FileNotFoundError, match=f"{name}.npz .* nobody offers it .* directory"):
+        with pytest.raises(FileNotFoundError, match=f"{name} cannot be downloaded .* directory"):
             load(name)
 
 
@@ -243,7 +224,6 @@ def bad_arrays(fault, tmp_path):
         "names": {**good, "feature_names": np.array(["a", "b"])},
         "class names": {**good, "class_names": np.array([1, 2, 3])},
         "groups": {**good, "groups": np.zeros(178)},
-        "checksum": {**good, "sha256": np.array("0" * 64)},
     }[fault]
 
 
@@ -252,26 +232,25 @@ def bad_arrays(fault, tmp_path):
     [
         ("no target", "it has no y"),
         ("nothing", "it has no X and no y"),
-        ("missing value", "missing or infinite"),
-        ("too few rows", "it has 100 rows and 13 columns, and 178 rows and 13 are expected"),
+        ("missing value", "contains NaN"),
+        ("too few rows", "it has 100 rows and 13 columns .*but 178 rows and 13 columns"),
         ("too few columns", "it has 178 rows and 5 columns"),
-        ("lengths differ", r"y of shape \(177,\)"),
-        ("flat X", r"X of shape \(2314,\)"),
-        ("two classes", "it has 2 classes, and 3 are expected"),
-        ("labels not whole", "y of type float64, which do not fit classification"),
-        ("text", "X of type <U"),
+        ("lengths differ", r"inconsistent numbers of samples: \[178, 177\]"),
+        ("flat X", "Expected 2D array, got 1D array"),
+        ("two classes", r"class counts \(59, 119\), but .* class counts \(59, 71, 48\) are expected"),
+        ("labels not whole", "y has dtype float64, which does not suit classification"),
+        ("text", "not compatible with arrays of bytes/strings"),
         ("objects", "pickled objects, which are never loaded"),
-        ("names", "feature_names that are not 13 strings"),
-        ("class names", "class_names that are not 3 strings"),
-        ("groups", "groups that are not one whole number for each row"),
-        ("checksum", "does not have the checksum that was written with it"),
+        ("names", "feature_names must be 13 strings"),
+        ("class names", "class_names must be 3 strings"),
+        ("groups", "groups must have one integer for each row"),
     ],
 )
-def test_files_with_a_fault_are_refused_by_name(fault, reason, tmp_path):
+def test_invalid_files_are_refused_by_name(fault, reason, tmp_path):
     store(tmp_path / "wine.npz", **bad_arrays(fault, tmp_path))
-    with pytest.raises(ValueError, match=f"wine.npz is no usable copy of wine: .*{reason}") as caught:
+    with pytest.raises(ValueError, match=f"wine.npz is not a usable copy of wine .*{reason}") as caught:
         load("wine", directory=tmp_path)
-    assert "Replace it by a good copy" in str(caught.value)
+    assert "replace the file or delete it" in str(caught.value)
     assert not (tmp_path / "sprung").exists()
 
 
@@ -294,46 +273,16 @@ def test_damaged_files_are_refused_by_name(kind, tmp_path):
         overwritten = whole[:half] + bytes(100) + whole[half + 100 :]
         contents = {"empty": b"", "text": b"X,y\n1,2\n", "cut off": whole[:half], "overwritten": overwritten}
         path.write_bytes(contents[kind])
-    with pytest.raises(ValueError, match=r"wine\.npz is no usable copy of wine"):
+    with pytest.raises(ValueError, match=r"wine\.npz is not a usable copy of wine"):
         load("wine", directory=tmp_path)
     assert not (tmp_path / "sprung").exists()
-
-
-def test_a_stored_set_that_was_changed_is_refused(tmp_path):
-    store(tmp_path / "in" / "wine.npz", **wine_arrays())
-    data = load("wine", directory=tmp_path / "in")
-    path = tmp_path / "deep" / "cache" / "wine.npz"
-    files.write(dataclasses.replace(data, source="somewhere"), path)
-    again = load("wine", cache=path.parent, download=False)
-    np.testing.assert_array_equal(again.X, data.X)
-    assert again.feature_names == data.feature_names and again.source == f"file {path}, from somewhere"
-    with np.load(path) as opened:
-        arrays = {key: opened[key] for key in opened.files}
-    arrays["X"][5, 5] += 1e-9
-    store(path, **arrays)
-    with pytest.raises(ValueError, match="does not have the checksum that was written with it"):
-        load("wine", cache=path.parent, download=False)
-
-
-def test_a_write_that_fails_leaves_nothing(tmp_path, monkeypatch):
-    store(tmp_path / "in" / "wine.npz", **wine_arrays())
-    data = load("wine", directory=tmp_path / "in")
-
-    def full_disk(stream, **arrays):
-        stream.write(b"half a file")
-        raise OSError("no space left")
-
-    monkeypatch.setattr(np, "savez_compressed", full_disk)
-    with pytest.raises(OSError, match="no space left"):
-        files.write(data, tmp_path / "cache" / "wine.npz")
-    assert list((tmp_path / "cache").iterdir()) == []
 
 
 # -- the real files ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", PAPER)
-def test_real_files_are_the_sets_of_the_paper(name, real):
+def test_real_files_are_the_datasets_of_the_paper(name, real):
     data, (columns, rows, percent) = load(name, directory=real, download=False), PAPER[name]
     assert data.partial == (name in PARTIAL)
     if data.partial:
@@ -343,8 +292,8 @@ def test_real_files_are_the_sets_of_the_paper(name, real):
     assert np.isfinite(data.X).all() and len(data.feature_names) == data.X.shape[1]
     if percent:
         counts = np.unique(data.y, return_counts=True)[1]
-        assert tuple(counts) == CATALOGUE[name].counts and len(data.class_names) == len(percent)
-    assert (data.groups is not None) == bool(CATALOGUE[name].grouped_by)
+        assert tuple(counts) == DATASETS[name].class_counts and len(data.class_names) == len(percent)
+    assert (data.groups is not None) == bool(DATASETS[name].grouped_by)
 
 
 def test_real_groups_hold_one_class_of_molecule_each(real):
@@ -354,4 +303,4 @@ def test_real_groups_hold_one_class_of_molecule_each(real):
         pairs = {(g, label) for g, label in zip(data.groups.tolist(), data.y.tolist(), strict=True)}
         assert len(pairs) == len(set(data.groups.tolist())) == n_molecules
     isolet = load("isolet", directory=real)
-    assert tuple(np.unique(isolet.groups, return_counts=True)[1]) == CATALOGUE["isolet"].recipe.blocks
+    assert tuple(np.unique(isolet.groups, return_counts=True)[1]) == DATASETS["isolet"].recipe.group_sizes

@@ -53,8 +53,9 @@ def test_rows_do_not_depend_on_order_or_processes_and_more_only_adds(tmp_path):
 
 def test_data_are_read_from_the_given_directory(tmp_path):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(178, 13))  # as many as it has: other shapes are refused
-    y = np.digitize(X[:, 0], [-0.5, 0.5])
+    X = rng.normal(size=(178, 13))  # the size of wine: others are refused
+    y = np.repeat([1, 2, 3], [59, 71, 48])
+    X[:, 0] = np.sort(X[:, 0])
     np.savez(tmp_path / "wine.npz", X=X, y=y, feature_names=np.array([f"f{j}" for j in range(13)]))
     config = small(datasets=("wine",), methods=("pc",), protocols=("paper",), trials=1)
     (row,) = run(config, tmp_path / "out", jobs=1, data=str(tmp_path), verbose=False).rows
@@ -83,7 +84,7 @@ def test_subsets_of_and_or(tmp_path):
     rows = run(config, tmp_path, jobs=1, verbose=False).rows
     assert len(rows) == len({tuple(row["selected"]) for row in rows}) == 35
     best = max(rows, key=lambda row: row["value"])
-    # The four true features say everything: (C - 1) / 2 = 1/2 for two classes.
+    # The four true features determine the class: (C - 1) / 2 = 1/2 for two classes.
     assert best["selected"] == [0, 1, 2, 3] and best["value"] == pytest.approx(0.5, abs=0.05)
     assert {(row["method"], row["protocol"], row["k"], row["metric"]) for row in rows} == {
         ("smi", "subset", 4, "smi")
@@ -98,11 +99,13 @@ def test_time_limit_leaves_the_rest_for_another_day(tmp_path):
 
 def test_other_settings_are_refused(tmp_path):
     run(small(trials=1, datasets=("xor",)), tmp_path, jobs=1, verbose=False)
-    for change, said in (
+    for change, message in (
         ({"seed": 1}, "seed=0 there and 1 now"),
         ({"n_samples": 50}, "n_samples=60 there and 50"),
     ):
-        with pytest.raises(ChangedConfigError, match=f"made with other settings .*{said}.*another directory"):
+        with pytest.raises(
+            ChangedConfigError, match=f"made with other settings .*{message}.*another directory"
+        ):
             run(small(**change), tmp_path, jobs=1, verbose=False)
 
 
@@ -155,9 +158,9 @@ def test_plan_retries_failures_and_begins_with_the_longest():
         ("isolet", 1, ("pc", "lasso")),
         ("wine", 1, ("pc", "lasso")),
     ]
-    dear = small(datasets=("wine",), methods=("pc",), protocols=("paper", "held_out"), trials=1)
-    assert plan(replace(dear, paper_only=("pc",)), [*rows, held_out]) == []
-    assert [unit.methods for unit in plan(dear, [*rows, held_out])] == [("pc",)]
+    expensive = small(datasets=("wine",), methods=("pc",), protocols=("paper", "held_out"), trials=1)
+    assert plan(replace(expensive, paper_only=("pc",)), [*rows, held_out]) == []
+    assert [unit.methods for unit in plan(expensive, [*rows, held_out])] == [("pc",)]
     (unit,) = plan(small(datasets=("wine",), methods=("pc", "mrmr"), protocols=("paper",), trials=1), rows)
     # What a finished method's set is worth is known to the others of its trial.
     assert unit.methods == ("mrmr",) and unit.known["paper", (1, 2, 3, 4)]["value"] == 0.5
@@ -245,8 +248,8 @@ def test_ten_kills_change_nothing(project, tmp_path):
     assert ends.count(-signal.SIGKILL) >= 8  # a fast machine may have come to the end before
     assert finished_cells(out)
     process = project(methods, trials, out, stdout=subprocess.PIPE)
-    said, _ = process.communicate(timeout=60)
-    assert process.returncode == 0 and "36 done" in said
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 0 and "36 done" in output
 
     rows = Store(out, "own").rows()
     assert len(rows) == len({cell_of(row) for row in rows}) == n_cells
@@ -261,24 +264,24 @@ def test_ten_kills_change_nothing(project, tmp_path):
 
 def test_a_method_that_kills_its_process_fails_alone(project, tmp_path):
     process = project(["pc", "killer", "mrmr"], 1, tmp_path / "out", stdout=subprocess.PIPE)
-    said, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=60)
     rows = Store(tmp_path / "out", "own").rows()
     found = {(row["dataset"], row["method"]): (row["status"], row["value"] is None) for row in rows}
     for toy in TOYS:
         assert found[toy, "killer"] == ("failed", True)
         assert found[toy, "pc"] == found[toy, "mrmr"] == ("done", False)
-    assert process.returncode == 0 and "WorkerKilled: the process that ran it died" in said
+    assert process.returncode == 0 and "WorkerKilled: the process that ran it was killed" in output
     assert sorted(finished_cells(tmp_path / "out")) == sorted(set(finished_cells(tmp_path / "out")))
 
 
-def test_an_interrupt_finishes_what_is_in_hand(project, tmp_path):
+def test_an_interrupt_waits_for_the_running_methods(project, tmp_path):
     out = tmp_path / "out"
     process = project(["dawdle"], 200, out, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     wait_until(process, lambda: finished_cells(out), 30)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: every process gets it
-    said, shown = process.communicate(timeout=60)
+    output, errors = process.communicate(timeout=60)
     assert process.returncode == 3
-    assert "Finishing what is in hand" in shown
+    assert "Waiting for the running methods" in errors
     rows = Store(out, "own").rows()
-    assert f"{600 - len(rows)} selections are left: the same command goes on from here." in said
+    assert f"{600 - len(rows)} selections are left: the same command continues the run." in output
     assert {row["status"] for row in rows} == {"done"} and len(rows) == len(finished_cells(out))

@@ -1,4 +1,4 @@
-"""The files of the experiments, the rows that they draw, and what becomes of one trial."""
+"""Methods, datasets and configurations of the experiments, the rows of a trial, and one trial."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,17 +9,17 @@ import pytest
 pytest.importorskip("pyarrow")
 
 from experiments import config as config_module
-from experiments import problem as problem_module
+from experiments import protocols as protocols_module
+from experiments import real as real_module
 from experiments import unit as unit_module
 from experiments.__main__ import main
 from experiments.config import config_names, read_config
 from experiments.method import KINDS, Method
-from experiments.problem import Real, k_of_table, ks_of_figure
+from experiments.problem import k_of_table, ks_of_figure
+from experiments.real import Real
 from experiments.registry import all_methods, all_problems
 from experiments.seeds import stable_seed
-from experiments.unit import Desk, Unit
-from l1lsmi import datasets
-from l1lsmi.datasets.catalogue import CATALOGUE
+from experiments.unit import Unit, UnitRunner
 from tests.small_experiment import TOYS, small
 
 ROOT = Path(__file__).parent.parent
@@ -28,7 +28,7 @@ ROOT = Path(__file__).parent.parent
 # -- files --------------------------------------------------------------------------------------------
 
 
-def test_every_file_has_what_it_is_named_after():
+def test_every_file_defines_what_it_is_named_after():
     for folder, found in (("methods", all_methods()), ("datasets", all_problems())):
         files = {path.stem for path in (ROOT / "experiments" / folder).glob("[a-z]*.py")}
         assert files == set(found)
@@ -37,8 +37,7 @@ def test_every_file_has_what_it_is_named_after():
 
 def test_datasets_are_those_of_the_paper():
     real = {name: problem for name, problem in all_problems().items() if isinstance(problem, Real)}
-    assert set(real) == set(datasets.names())
-    assert set(all_problems()) - set(real) == set(TOYS)
+    assert len(real) == 23 and set(all_problems()) - set(real) == set(TOYS)
     # The paper's table: k, and whether the target has classes.
     assert {name for name, problem in real.items() if problem.k == 10} == {
         *("satimage", "spectf", "senseval2", "speech", "sonar", "msd")
@@ -99,7 +98,7 @@ def test_configurations_are_the_paper_s():
     assert config_names() == ["figure", "real", "rivals", "subsets", "toys"]
     toys, real, rivals, figure = (read_config(name) for name in ("toys", "real", "rivals", "figure"))
     assert (len(toys.methods), set(toys.datasets), toys.trials) == (11, set(TOYS), 50)
-    assert set(datasets.names()) - set(real.datasets) == {"flaresolar"} and len(real.datasets) == 22
+    assert set(all_problems()) - set(real.datasets) == {"flaresolar", *TOYS} and len(real.datasets) == 22
     assert real.protocols == ("paper", "held_out") and real.trials >= 20
     # Every rival is in one of the two, on the same rows and folds.
     assert {name for name, method in all_methods().items() if method.in_paper is None} <= {
@@ -107,7 +106,7 @@ def test_configurations_are_the_paper_s():
         *rivals.methods,
     }
     assert (rivals.protocols, rivals.seed, rivals.n_samples) == (real.protocols, real.seed, real.n_samples)
-    narrow = [name for name in real.datasets if CATALOGUE[name].columns < 50]
+    narrow = [name for name in real.datasets if all_problems()[name].n_features < 50]
     assert list(rivals.datasets) == narrow and rivals.trials <= real.trials
     assert (len(figure.methods), len(figure.datasets), figure.trials) == (7, 14, 20)
 
@@ -119,7 +118,7 @@ def test_unknown_names_are_refused(tmp_path):
         read_config("toys").with_choices(methods=["nothing"])
     with pytest.raises(ValueError, match="no dataset 'nothing': choose from abalone"):
         read_config("toys").with_choices(datasets=["nothing"])
-    with pytest.raises(ValueError, match="trials must be at least 1, and was 0"):
+    with pytest.raises(ValueError, match="trials must be at least 1, not 0"):
         read_config("toys").with_choices(trials=0)
     (tmp_path / "own.toml").write_text('protocols = ["toy"]\ndatasetz = []\n')
     with pytest.raises(ValueError, match=r"own\.toml is not a configuration: .*datasetz"):
@@ -146,12 +145,12 @@ def made_up(monkeypatch):
         y = 50.0 + 9 * X[:, 0] if task == "regression" else (X[:, 0] * X[:, 1] > 0).astype(np.int64)
         groups = None if n_groups is None else rng.integers(0, n_groups, size=n)
         data = SimpleNamespace(X=X, y=y, groups=groups, partial=False)
-        monkeypatch.setattr(problem_module.datasets, "load", lambda name: data)
-        problem_module._load.cache_clear()
+        monkeypatch.setattr(Real, "load", lambda real: data)
+        real_module._all_rows.cache_clear()
         return data
 
     yield install
-    problem_module._load.cache_clear()
+    real_module._all_rows.cache_clear()
 
 
 def test_rows_of_a_trial(made_up):
@@ -185,7 +184,7 @@ def test_targets_of_two_datasets_are_in_standard_deviations(made_up):
     made_up(100, task="regression")
     y = all_problems()["msd"].draw(0).y
     assert (y.mean(), y.std()) == (pytest.approx(0, abs=1e-12), pytest.approx(1))
-    problem_module._load.cache_clear()
+    real_module._all_rows.cache_clear()
     assert all_problems()["housing"].draw(0).y.mean() == pytest.approx(50, abs=3)
 
 
@@ -197,47 +196,47 @@ def method_of(name, select, **more):
 
 
 @pytest.fixture
-def desk(monkeypatch):
-    """A desk at which made-up methods are run."""
+def runner(monkeypatch):
+    """Runs methods that are defined in a test."""
 
-    def open_desk(*methods, **changes):
+    def make_runner(*methods, **changes):
         known = {method.name: method for method in methods}
         for module in (unit_module, config_module):
             monkeypatch.setattr(module, "all_methods", lambda: known)
         config = small(methods=tuple(known), **changes)
-        return Desk(Unit(config, config.datasets[0], 0, config.methods, {}))
+        return UnitRunner(Unit(config, config.datasets[0], 0, config.methods, {}))
 
-    return open_desk
+    return make_runner
 
 
-def test_a_failure_is_a_row_without_a_value(desk):
+def test_a_failure_is_a_row_without_a_value(runner):
     def breaks(X, y, k, task, seed):
         raise ArithmeticError("it cannot be done\nsecond line")
 
     short = method_of("short", lambda X, y, k, task, seed: list(range(k - 1)))
     twice = method_of("twice", lambda X, y, k, task, seed: [0] * k)
     outside = method_of("outside", lambda X, y, k, task, seed: range(8, 8 + k))
-    table = desk(method_of("breaks", breaks), short, twice, outside)
+    unit = runner(method_of("breaks", breaks), short, twice, outside)
     expected = {
         "breaks": "ArithmeticError: it cannot be done",
-        "short": "ValueError: 4 different columns were asked for, and [0, 1, 2] came back",
-        "twice": "ValueError: 4 different columns were asked for, and [0, 0, 0, 0] came back",
-        "outside": "ValueError: there are 10 columns, and [8, 9, 10, 11] came back",
+        "short": "ValueError: 4 different columns are required, but the method returned [0, 1, 2]",
+        "twice": "ValueError: 4 different columns are required, but the method returned [0, 0, 0, 0]",
+        "outside": "ValueError: there are 10 columns, but the method returned [8, 9, 10, 11]",
     }
     for name, reason in expected.items():
-        (row,) = table.rows_of(name)
+        (row,) = unit.rows_of(name)
         assert (row["status"], row["reason"], row.get("value"), row["k"]) == ("failed", reason, None, 4)
 
 
-def test_what_cannot_be_run_is_skipped_with_a_reason(desk):
+def test_methods_that_cannot_be_run_are_skipped_with_a_reason(runner):
     needy = method_of("needy", lambda *rest: 1 / 0, needs=("no_such_package",))
-    (row,) = desk(needy).rows_of("needy")
+    (row,) = runner(needy).rows_of("needy")
     reason = "needs no_such_package: pip install no_such_package"
     assert (row["status"], row["reason"], row.get("value")) == ("skipped", reason, None)
-    rows = desk(
-        method_of("dear", lambda X, y, k, task, seed: range(k)),
-        **{"datasets": ("xor",), "protocols": ("toy", "toy"), "paper_only": ("dear",)},
-    ).rows_of("dear")
+    rows = runner(
+        method_of("expensive", lambda X, y, k, task, seed: range(k)),
+        **{"datasets": ("xor",), "protocols": ("toy", "toy"), "paper_only": ("expensive",)},
+    ).rows_of("expensive")
     reason = "run under the paper's protocol only, for its cost"
     assert [(row["status"], row["reason"]) for row in rows] == [("skipped", reason)] * 2
     lasso = all_methods()["lasso"]
@@ -250,28 +249,28 @@ def test_what_cannot_be_run_is_skipped_with_a_reason(desk):
 
 
 def test_missing_data_fail_every_method(monkeypatch):
-    asked = []
+    loaded = []
 
-    def load(name):
-        asked.append(name)
-        raise OSError(f"{name} is not in {Path.home()}")
+    def load(real):
+        loaded.append(real.name)
+        raise OSError(f"{real.name} is not in {Path.home()}")
 
-    monkeypatch.setattr(problem_module.datasets, "load", load)
-    problem_module._load.cache_clear()
+    monkeypatch.setattr(Real, "load", load)
+    real_module._all_rows.cache_clear()
     config = small(datasets=("wine",), protocols=("paper", "held_out"))
-    table = Desk(Unit(config, "wine", 0, config.methods, {}))
+    unit = UnitRunner(Unit(config, "wine", 0, config.methods, {}))
     for name in config.methods:
-        rows = table.rows_of(name)
+        rows = unit.rows_of(name)
         assert [(row["protocol"], row["status"], row["reason"]) for row in rows] == [
             ("paper", "failed", "OSError: wine is not in ~"),
             ("held_out", "failed", "OSError: wine is not in ~"),
         ]
-    assert asked == ["wine"]
+    assert loaded == ["wine"]
 
 
 @pytest.fixture
 def counted(monkeypatch):
-    """Errors that cost nothing, and a count of how often they were asked for."""
+    """Constant errors, and the calls that compute them."""
     calls = []
 
     def error_of(kind):
@@ -281,12 +280,12 @@ def counted(monkeypatch):
 
         return error
 
-    monkeypatch.setattr(unit_module, "svm_error", error_of("paper"))
-    monkeypatch.setattr(unit_module, "held_out_error", error_of("held_out"))
+    monkeypatch.setattr(protocols_module, "svm_error", error_of("paper"))
+    monkeypatch.setattr(protocols_module, "held_out_error", error_of("held_out"))
     return calls
 
 
-def test_one_selection_and_one_evaluation_serve_all_that_share_them(desk, made_up, counted):
+def test_shared_selections_and_evaluations_are_computed_once(runner, made_up, counted):
     made_up(1200)
     fits = []
 
@@ -296,24 +295,24 @@ def test_one_selection_and_one_evaluation_serve_all_that_share_them(desk, made_u
 
     both = {"datasets": ("german",), "protocols": ("paper", "held_out"), "n_samples": 400}
     backwards = method_of("backwards", lambda X, y, k, task, seed: range(k - 1, -1, -1))
-    table = desk(method_of("counts", select), backwards, **both)
-    paper, held_out = table.rows_of("counts")
+    unit = runner(method_of("counts", select), backwards, **both)
+    paper, held_out = unit.rows_of("counts")
     assert fits == [4]  # both protocols select on the same rows
     assert paper["select_seconds"] is not None and held_out["select_seconds"] is None
     assert [kind for kind, _ in counted] == ["paper", "held_out"]
     assert (paper["n_train"], paper["n_test"], held_out["n_test"]) == (400, 0, 800)
-    rows = table.rows_of("backwards")  # the same set in another order
+    rows = unit.rows_of("backwards")  # the same set in another order
     assert len(counted) == 2 and [row["value"] for row in rows] == [0.25, 0.25]
     assert all(row.get("evaluate_seconds") is None for row in rows)
     assert len({seed for _, seed in counted}) == 1  # the folds do not depend on the method
 
     made_up(1200, n_groups=20)
     fits.clear()
-    desk(method_of("counts", select), **both).rows_of("counts")
+    runner(method_of("counts", select), **both).rows_of("counts")
     assert fits == [4, 4]  # with groups the protocols have rows of their own
 
 
-def test_nested_methods_are_fitted_once_for_all_k(desk, made_up, counted):
+def test_nested_methods_are_fitted_once_for_all_k(runner, made_up, counted):
     made_up(100, n_columns=30)
     fits = []
 
@@ -322,17 +321,19 @@ def test_nested_methods_are_fitted_once_for_all_k(desk, made_up, counted):
         return list(range(k))
 
     several = {"datasets": ("german",), "protocols": ("paper",), "several_k": True}
-    rows = desk(method_of("nested", select, nested=True), **several).rows_of("nested")
+    rows = runner(method_of("nested", select, nested=True), **several).rows_of("nested")
     assert fits == [5]
     assert [(row["k"], row["selected"]) for row in rows] == [(k, list(range(k))) for k in range(1, 6)]
-    desk(method_of("each", select), **several).rows_of("each")
+    runner(method_of("each", select), **several).rows_of("each")
     assert fits == [5, 1, 2, 3, 4, 5]
 
 
-def test_real_data_under_both_protocols(desk, made_up):
+def test_real_data_under_both_protocols(runner, made_up):
     made_up(80)
     product = method_of("product", lambda X, y, k, task, seed: range(k))
-    paper, held_out = desk(product, datasets=("german",), protocols=("paper", "held_out")).rows_of("product")
+    paper, held_out = runner(product, datasets=("german",), protocols=("paper", "held_out")).rows_of(
+        "product"
+    )
     assert [paper["status"], held_out["status"]] == ["done", "done"]
     # y is the sign of x0 x1: an SVM on columns 0 to 3 of 60 or 56 rows sees it, guessing errs in half.
     assert 0 <= paper["value"] < 0.4 and 0 <= held_out["value"] < 0.5
@@ -343,10 +344,10 @@ def test_real_data_under_both_protocols(desk, made_up):
 # -- command line -------------------------------------------------------------------------------------
 
 
-def test_command_line_says_what_is_wrong(capsys, tmp_path):
+def test_messages_of_the_command_line(capsys, tmp_path):
     assert main(["run", "nothing", "--out", str(tmp_path)]) == 2
     assert "no configuration 'nothing'" in capsys.readouterr().err
     assert main(["run", "toys", "--jobs", "0", "--out", str(tmp_path)]) == 2
-    assert "jobs must be at least 1, and was 0" in capsys.readouterr().err
+    assert "jobs must be at least 1, not 0" in capsys.readouterr().err
     assert main(["list"]) == 0
     assert "l1-LSMI" in capsys.readouterr().out

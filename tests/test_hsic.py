@@ -11,7 +11,7 @@ from l1lsmi._numerics.hsic import hsic, pair_terms
 from l1lsmi._numerics.hsic.hsic import PairedRows
 from l1lsmi._numerics.hsic.line import chebyshev_series, chebyshev_values, median_gap
 from l1lsmi._numerics.model import Model
-from l1lsmi._numerics.target import median_positive
+from l1lsmi._rows.medians import median_positive
 from l1lsmi._rows.table import Table
 from l1lsmi._validation.target import check_target
 from l1lsmi.measures import HSIC
@@ -53,7 +53,7 @@ def data(task, n=201):
 def paired(task, library=np, **widths):
     X, y = data(task)
     target = check_target(y, task)
-    return HSIC(**widths).bind(Table.of(to_library(X, library)), target).draw()
+    return HSIC(**widths).bind(Table.of(to_library(X, library)), target).draws([(0,)])
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -76,7 +76,7 @@ def test_each_column_by_itself_needs_no_pairs(task, monkeypatch):
     X, y = data(task)
     expected = [written_out(X[:, [j]], y, task) for j in range(6)]
     np.testing.assert_allclose(HSIC(task=task).score_each(X, y), expected, rtol=1e-10)
-    # Where a series would be too long, all pairs are visited.
+    # Where a series would be too long, the sum is over all pairs.
     monkeypatch.setattr(hsic, "chebyshev_series", lambda half_length: None)
     np.testing.assert_allclose(HSIC(task=task).score_each(X, y), expected, rtol=1e-10)
 
@@ -85,10 +85,10 @@ def test_each_column_by_itself_needs_no_pairs(task, monkeypatch):
 def test_neighbouring_sets_are_exact(task, library):
     pairs = paired(task, library)
     inside, others = np.array([0, 4]), np.array([1, 2, 3, 5])
-    expected = [pairs.score_set(np.append(inside, j)) for j in others]
+    expected = [pairs.value_of_set(np.append(inside, j)) for j in others]
     np.testing.assert_allclose(pairs.score_neighbours(inside, others, 1.0), expected, rtol=1e-9)
     everything = np.arange(6)
-    expected = [pairs.score_set(np.delete(everything, j)) for j in everything]
+    expected = [pairs.value_of_set(np.delete(everything, j)) for j in everything]
     np.testing.assert_allclose(pairs.score_neighbours(everything, everything, -1.0), expected, rtol=1e-9)
 
 
@@ -112,27 +112,37 @@ def test_gradient_matches_finite_differences(task, seed, library):
     assert np.abs(gradient - expected).max() <= 1e-6 * np.abs(expected).max()
 
 
-def test_slopes_of_absent_features():
+def test_gradient_of_absent_features():
     pairs = paired("regression")
     columns, candidates = np.array([0, 2]), np.arange(6)
-    slopes = pairs.set_slopes(columns, WIDTH, candidates)
+    gradient = pairs.set_gradient(columns, WIDTH, candidates)
     h = 1e-6
     for j in (1, 5):  # a small squared weight
         with_it = pairs.value(np.array([1.0, 1.0, h**0.5]), np.array([0, 2, j]), WIDTH.sigma)
         without = pairs.value(np.ones(2), columns, WIDTH.sigma)
-        assert slopes[j] == pytest.approx((with_it - without) / h, rel=1e-3)
+        assert gradient[j] == pytest.approx((with_it - without) / h, rel=1e-3)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_loss_of_a_set_is_minus_its_value(task):
+    pairs, columns = paired(task), np.array([0, 2, 4])
+    scored = pairs.score_set(columns)
+    assert scored.loss == -pairs.value_of_set(columns)
+    assert scored.model == Model(pairs.median_distance(np.ones(3), columns))
+    assert scored.loss == pytest.approx(-pairs.value(np.ones(3), columns, scored.model.sigma), rel=1e-12)
+    assert paired(task, sigma=0.7).score_set(columns).model == Model(0.7)
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_strips_do_not_matter(task, monkeypatch):
     whole = paired(task)
     columns = np.arange(3)
-    expected = whole.score_set(columns), *whole.value_and_gradient(np.ones(3), columns, WIDTH)
+    expected = whole.value_of_set(columns), *whole.value_and_gradient(np.ones(3), columns, WIDTH)
     n_strips = len(list(pair_terms.strips(201)))
     monkeypatch.setattr(pair_terms, "STRIP_PAIRS", 700)
     assert len(list(pair_terms.strips(201))) > 10 * n_strips
     cut = paired(task)
-    found = cut.score_set(columns), *cut.value_and_gradient(np.ones(3), columns, WIDTH)
+    found = cut.value_of_set(columns), *cut.value_and_gradient(np.ones(3), columns, WIDTH)
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-10)
 
@@ -148,7 +158,7 @@ def test_independence_scores_nothing_and_dependence_grows():
 def test_many_rows_take_the_median_of_some():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2500, 2))
-    pairs = HSIC().bind(Table.of(X), check_target(X[:, 0] > 0, "classification")).draw()
+    pairs = HSIC().bind(Table.of(X), check_target(X[:, 0] > 0, "classification")).draws([(0,)])
     z = (X - X.mean(0)) / X.std(0)
     assert pairs.median_distance(np.ones(2), np.arange(2)) == pytest.approx(median_distance(z), rel=0.02)
     assert isinstance(pairs, PairedRows)
@@ -190,14 +200,14 @@ def test_median_of_many_numbers(share_of_zeros):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_rare_marks_have_exact_zeros_among_their_distances(seed):
+def test_rare_indicators_have_exact_zeros_among_their_distances(seed):
     rng = np.random.default_rng(seed)
     X, y = (rng.random((150, 4)) < 0.05).astype(float), rng.integers(0, 2, 150)
     X = X[:, X.std(axis=0) > 0]
     assert HSIC().score(X, y) == pytest.approx(written_out(X, y, "classification"), rel=1e-6)
-    pairs = HSIC().bind(Table.of(X), check_target(y, "classification")).draw()
+    pairs = HSIC().bind(Table.of(X), check_target(y, "classification")).draws([(0,)])
     inside, last = np.arange(X.shape[1] - 1), np.array([X.shape[1] - 1])
-    whole = pairs.score_set(np.arange(X.shape[1]))
+    whole = pairs.value_of_set(np.arange(X.shape[1]))
     assert pairs.score_neighbours(inside, last, 1.0)[0] == pytest.approx(whole, rel=1e-6)
     removed = pairs.score_neighbours(np.arange(X.shape[1]), last, -1.0)[0]
-    assert removed == pytest.approx(pairs.score_set(inside), rel=1e-6)
+    assert removed == pytest.approx(pairs.value_of_set(inside), rel=1e-6)

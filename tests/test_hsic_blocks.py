@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from l1lsmi import L1HSIC, FeatureSelector
-from l1lsmi._arrays import steady_blas
+from l1lsmi._arrays import single_threaded_blas
 from l1lsmi._numerics.hsic import hsic, pair_terms
 from l1lsmi._numerics.model import Model
 from l1lsmi._rows.stream import _even_blocks
-from l1lsmi._rows.table import Means, Table
+from l1lsmi._rows.table import Resources, Table
 from l1lsmi._validation.target import check_target
 from l1lsmi.measures import HSIC
 from l1lsmi.sources import open_rows
@@ -23,14 +23,14 @@ from l1lsmi.strategies import Backward, Exhaustive, Forward, Ranking
 from tests.conftest import TASKS
 
 N, M = 700, 6
-#: So little that not even two columns of all rows may be held.
+#: So little that not even two columns of all rows may be cached.
 TIGHT = 8_000
 
 
 @pytest.fixture(scope="module", autouse=True)
 def small_sample():
     """Medians of few rows, so that few rows are more than these; products on one thread, as in a fit."""
-    with pytest.MonkeyPatch.context() as patch, steady_blas():
+    with pytest.MonkeyPatch.context() as patch, single_threaded_blas():
         patch.setattr(hsic, "MEDIAN_ROWS", 200)
         yield
 
@@ -48,19 +48,20 @@ def blocks_of(X, sizes):
 
 
 def paired(table, y, task, **widths):
-    return HSIC(**widths).bind(table, check_target(y, task)).draw()
+    return HSIC(**widths).bind(table, check_target(y, task)).draws([(0,)])
 
 
 def everything(pairs):
-    """All that is ever asked of pairs of rows."""
+    """Every sum over pairs of rows."""
     some, others = np.array([1, 3]), np.array([0, 2, 4])
     weights, model = np.array([0.7, 1.4, 0.2]), Model(1.3)
     return [
         pairs.median_distance(weights, np.array([0, 3, 5])),
         pairs.value(weights, np.array([0, 3, 5]), 1.3),
         *pairs.value_and_gradient(weights, np.array([4, 1, 2]), model),
-        pairs.set_slopes(some, model, np.arange(M)),
-        pairs.score_set(some),
+        pairs.set_gradient(some, model, np.arange(M)),
+        pairs.score_set(some).loss,
+        pairs.value_of_set(some),
         pairs.score_each(np.arange(M)),
         pairs.score_neighbours(some, others, 1.0),
         pairs.score_neighbours(np.arange(4), some, -1.0),
@@ -74,20 +75,20 @@ def assert_alike(found, expected):
 
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("memory_limit", [None, TIGHT, 120_000])
-def test_blocks_from_elsewhere_give_what_the_array_gives(task, memory_limit):
+def test_out_of_core_blocks_give_what_the_array_gives(task, memory_limit):
     X, y = data(task)
     expected = everything(paired(Table.of(X), y, task))
     ragged = [1, 170, 2, 299, N - 472]
-    opened = open_rows(blocks_of(X, ragged), y, Means(memory_limit, 2))
+    opened = open_rows(blocks_of(X, ragged), y, Resources(memory_limit, 2))
     pairs = paired(opened.table, y, task)
     assert_alike(everything(pairs), expected)
-    assert (pairs._near is None) == (memory_limit == TIGHT)
+    assert (pairs._last_columns is None) == (memory_limit == TIGHT)
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_a_memory_limit_changes_nothing_but_memory(task):
     X, y = data(task)
-    whole, cut = (paired(Table.of(X, Means(limit, 2)), y, task) for limit in (None, TIGHT))
+    whole, cut = (paired(Table.of(X, Resources(limit, 2)), y, task) for limit in (None, TIGHT))
     assert_alike(everything(cut), everything(whole))
     assert cut._block_rows(2) == 100
 
@@ -112,9 +113,9 @@ def test_any_cut_into_blocks_gives_the_same(data, task, sizes):
         patch.setattr(hsic, "BLOCK_ROWS", data.draw(st.integers(7, 50)))
         patch.setattr(hsic, "FEWEST_ROWS", 7)
         limit = data.draw(st.sampled_from([1, 2_000, 10_000]))
-        table = open_rows(blocks_of(X, sizes), y, Means(limit)).table
+        table = open_rows(blocks_of(X, sizes), y, Resources(limit)).table
         assert_alike(everything(paired(table, y, task)), expected)
-        assert_alike(everything(paired(Table.of(X, Means(limit)), y, task)), expected)
+        assert_alike(everything(paired(Table.of(X, Resources(limit)), y, task)), expected)
 
 
 @given(st.lists(st.integers(0, 30), max_size=8), st.integers(1, 40))
@@ -178,7 +179,7 @@ def test_every_source_gives_what_the_array_gives(kind, explore_rows, tmp_path):
 @pytest.mark.parametrize(
     "strategy", [Ranking(), Forward(), Backward(), Exhaustive()], ids=lambda s: type(s).__name__
 )
-def test_every_strategy_visits_rows(strategy, tmp_path):
+def test_every_strategy_reads_rows_in_blocks(strategy, tmp_path):
     X, y = data("classification")
     X, y = X[:, :4], y
     chosen = FeatureSelector(HSIC(), strategy, 2)
@@ -189,27 +190,27 @@ def test_every_strategy_visits_rows(strategy, tmp_path):
     assert found.score_ == pytest.approx(score, rel=1e-10)
 
 
-def test_rows_are_read_as_often_as_memory_asks():
+def test_rows_are_read_as_often_as_the_memory_limit_needs():
     X, y = data("regression")
-    visits = []
+    passes = []
 
     def factory():
-        visits.append(1)
+        passes.append(1)
         return iter(np.split(X, 7))
 
     reads = {}
     for limit in (TIGHT, 20_000, 10**7):
-        pairs = paired(open_rows(factory, y, Means(limit)).table, y, "regression", sigma=1.0)
+        pairs = paired(open_rows(factory, y, Resources(limit)).table, y, "regression", sigma=1.0)
         pairs.value(np.ones(2), np.array([1, 3]), 1.0)
-        visits.clear()
+        passes.clear()
         pairs.value(np.ones(2), np.array([1, 3]), 1.1)
-        reads[limit] = len(visits)
+        reads[limit] = len(passes)
     # 700 rows of 2 columns, 16 bytes each, in half the limit: 250 or 625 rows, in blocks of 100.
     assert reads == {TIGHT: 4, 20_000: 2, 10**7: 0}
 
 
 def test_x_is_never_in_memory_whole():
-    """Blocks are made as they are asked for, and few are alive at a time."""
+    """Blocks are made as they are read, and few are alive at a time."""
     n_blocks, n_rows, m, alive, most = 24, 200, 500, weakref.WeakSet(), [0]
 
     class Block(np.ndarray):
@@ -229,8 +230,8 @@ def test_x_is_never_in_memory_whole():
     found = L1HSIC(2, memory_limit=4_000_000, **parameters).fit(factory, y)
     # All columns at once, too.
     everywhere = np.arange(m)
-    pairs = paired(open_rows(factory, y, Means(4_000_000)).table, y, "classification", sigma=1.0)
-    slopes = pairs.set_slopes(np.array([3, 8]), Model(2.0), everywhere)
+    pairs = paired(open_rows(factory, y, Resources(4_000_000)).table, y, "classification", sigma=1.0)
+    gradient = pairs.set_gradient(np.array([3, 8]), Model(2.0), everywhere)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most[0] <= 3
@@ -240,7 +241,7 @@ def test_x_is_never_in_memory_whole():
     assert np.flatnonzero(found.support_).tolist() == np.flatnonzero(expected.support_).tolist() == [3, 7]
     assert found.hsic_ == pytest.approx(expected.hsic_, rel=1e-10)
     whole = paired(Table.of(X), y, "classification", sigma=1.0)
-    assert_alike([slopes], [whole.set_slopes(np.array([3, 8]), Model(2.0), everywhere)])
+    assert_alike([gradient], [whole.set_gradient(np.array([3, 8]), Model(2.0), everywhere)])
 
 
 def test_a_memory_limit_is_kept():
@@ -248,11 +249,11 @@ def test_a_memory_limit_is_kept():
     y = X[:, 3] * X[:, 7]
     peaks = []
     for limit in (None, 4_000_000):
-        pairs = paired(Table.of(X, Means(limit)), y, "regression", sigma=1.0)
+        pairs = paired(Table.of(X, Resources(limit)), y, "regression", sigma=1.0)
         columns = np.arange(300)
         pairs.value(np.ones(300), columns, 5.0)
         tracemalloc.start()
-        pairs.set_slopes(columns, Model(5.0), columns)
+        pairs.set_gradient(columns, Model(5.0), columns)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 4_000_000 < peaks[0]
@@ -279,10 +280,10 @@ class TestCluster:
     @pytest.mark.parametrize("memory_limit", [None, TIGHT])
     def test_pairs_on_workers_give_what_one_process_gives(self, client, memory_limit):
         X, y = data("regression")
-        opened = open_rows(*chunks(None, X, y), Means(memory_limit))
+        opened = open_rows(*chunks(None, X, y), Resources(memory_limit))
         pairs = paired(opened.table, y, "regression")
         assert_alike(everything(pairs), everything(paired(Table.of(X), y, "regression")))
-        assert pairs._near is None  # rows stay where they are
+        assert pairs._last_columns is None  # rows stay on the workers
 
     def test_a_cluster_gives_what_one_process_gives(self, client):
         X, y = data("classification")
@@ -313,7 +314,7 @@ class TestCluster:
         between = received()
         assert sum(between.values()) > sum(before.values())
         with pytest.MonkeyPatch.context() as patch:
-            # Here nobody knows what a pair adds: the workers do.
+            # This process cannot compute a pair: only the workers can.
             patch.setattr(pair_terms.PairBlock, "centred", None)
             again = pairs.value(np.ones(2), columns, 1.0)
             pairs.value(np.ones(1), columns[:1], 1.0)

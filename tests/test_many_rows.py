@@ -9,11 +9,11 @@ from sklearn.model_selection import PredefinedSplit
 from l1lsmi import L1HSIC, L1LSMI, FeatureSelector
 from l1lsmi._numerics.model import Model
 from l1lsmi._numerics.sampling import draw_spread
-from l1lsmi._rows.parted import PartedRows
-from l1lsmi._rows.table import Means, Table
+from l1lsmi._rows.layout import OutOfCoreRows
+from l1lsmi._rows.table import Resources, Table
 from l1lsmi._validation.target import check_target
 from l1lsmi.measures import MutualInformation, SquaredMutualInformation
-from l1lsmi.strategies import Forward, L1Weighting
+from l1lsmi.strategies import Forward, L1Path
 from tests.conftest import TASKS
 
 
@@ -55,8 +55,8 @@ def test_forward_steps_are_the_same_in_parts(task):
     X, y = many_rows(task, n=300)
     measure = SquaredMutualInformation(n_basis=20, random_state=0)
     whole = measure.bind(Table.of(X), check_target(y, task), 0)
-    cut = measure.bind(Table.of(X, Means(memory_limit=10_000)), check_target(y, task), 0)
-    assert isinstance(cut.draw(0).rows, PartedRows)
+    cut = measure.bind(Table.of(X, Resources(memory_limit=10_000)), check_target(y, task), 0)
+    assert isinstance(cut.draws([(0,)]).rows, OutOfCoreRows)
     some, others = np.array([1, 2]), np.array([0, 3, 4, 5])
     np.testing.assert_allclose(
         cut.score_additions(some, others), whole.score_additions(some, others), rtol=1e-10
@@ -65,20 +65,26 @@ def test_forward_steps_are_the_same_in_parts(task):
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_a_sample_is_searched_and_all_rows_decide(task):
+def test_a_sample_is_searched_and_all_rows_select_the_model(task):
     X, y = many_rows(task)
     selector = L1LSMI(2, explore_rows=400, random_state=0).fit(X, y)
     assert np.flatnonzero(selector.support_).tolist() == [1, 4]
     problem = SquaredMutualInformation().bind(Table.of(X), check_target(y, task), 0)
-    problem.on_sample(400)
-    draw, columns = problem.draw(0, 0), np.array([1, 4])
+    before = problem.draws([(0, 0)]).centers
+    sample, whole = problem.on_sample(400)
+    draw, columns = whole.draws([(0, 0)]), np.array([1, 4])
+    # Centres come from the sample, and the problem itself is not changed.
+    assert np.isin(X[draw.centers[draw.centers >= 0]], sample.table.x).all()
+    assert not np.isin(X[before[before >= 0]], sample.table.x).all()
+    assert np.array_equal(problem.draws([(0, 0)]).centers, before)
+    assert (sample.table.n_rows, whole.table.n_rows, problem.table.n_rows) == (400, len(X), len(X))
     assert draw.rows.fold_sizes.sum() == len(X)
     fit = draw.fit(selector.weights_[columns], columns, Model(selector.sigma_, selector.regularization_))
     assert selector.cv_score_ == pytest.approx(fit.cv_score, rel=1e-12)
     assert selector.smi_ == pytest.approx(fit.value, rel=1e-12)
 
 
-def test_threads_do_not_change_what_all_rows_say():
+def test_threads_do_not_change_the_result_on_all_rows():
     X, y = many_rows("regression")
     one, two = (L1LSMI(2, explore_rows=300, random_state=0, n_jobs=n).fit(X, y) for n in (1, 2))
     assert one.cv_score_ == two.cv_score_
@@ -89,7 +95,7 @@ def test_threads_do_not_change_what_all_rows_say():
 def test_other_measures_are_searched_on_a_sample_too(selector):
     X, y = many_rows("classification", n=800)
     if selector is None:
-        weighting = L1Weighting(explore_rows=200, n_restarts=2)
+        weighting = L1Path(explore_rows=200, n_restarts=2)
         selector = FeatureSelector(MutualInformation(n_basis=30), weighting, 2, random_state=0)
     assert np.flatnonzero(selector.fit(X, y).support_).tolist() == [1, 4]
 
@@ -106,14 +112,15 @@ def test_a_sample_has_its_share_of_every_fold_and_class():
     assert np.bincount(np.searchsorted(edges, numbers[rows])).tolist() == [30] * 10
 
 
-def test_folds_of_ones_own_are_kept_in_a_sample():
+def test_given_folds_are_kept_in_a_sample():
     X, y = many_rows("classification", n=1_200)
     folds = np.arange(1_200) % 4
     problem = SquaredMutualInformation(cv=PredefinedSplit(folds)).bind(
         Table.of(X), check_target(y, "classification"), 0
     )
-    sample = problem.on_sample(200)
-    assert sample.draw(0).rows.fold_sizes.tolist() == [50, 50, 50, 50]
+    sample, whole = problem.on_sample(200)
+    assert sample.draws([(0,)]).rows.fold_sizes.tolist() == [[50, 50, 50, 50]]
+    assert whole.draws([(0,)]).rows.fold_sizes.tolist() == [[300, 300, 300, 300]]
     assert (
         L1LSMI(2, cv=PredefinedSplit(folds), explore_rows=200, random_state=0)
         .fit(X, y)

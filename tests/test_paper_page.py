@@ -110,7 +110,7 @@ def results(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def protocols(results):
-    return real_tables.protocols_of(read(results, "real"))
+    return real_tables.errors_by_protocol(read(results, "real"))
 
 
 def parse(text):
@@ -254,7 +254,7 @@ def test_where_it_loses_and_to_what(protocols):
 
 
 def test_slow_rivals_are_compared_on_the_trials_that_they_have(results, protocols):
-    wide = real_tables.protocols_of(with_rivals(read(results, "real"), read(results, "rivals")))
+    wide = real_tables.errors_by_protocol(with_rivals(read(results, "real"), read(results, "rivals")))
     shown = parse(real_tables.slow_table(wide[0], ["boruta"]))
     ours = errors_of("wine", OURS)[:FEW].mean()
     assert shown["wine (C3, k = 4)"]["Boruta"].startswith(f"**{ours - 0.05:.3f}")
@@ -262,7 +262,7 @@ def test_slow_rivals_are_compared_on_the_trials_that_they_have(results, protocol
     ranks = parse(real_tables.ranks_table(protocols, wide))
     assert ranks["Boruta"]["paper protocol, 5 datasets"] == "—"
     assert ranks["Boruta"]["paper protocol, 5 datasets, first 3 trials"] != "—"
-    duel = parse(real_tables.duels_table(protocols, wide))["Boruta (first 3 trials)"]
+    duel = parse(real_tables.pairwise_table(protocols, wide))["Boruta (first 3 trials)"]
     assert [duel[f"paper protocol: {word}"] for word in ("better", "tied", "worse")] == ["4", "0", "1"]
     lines = [line for line in real_tables.losses_table(protocols, wide).splitlines() if "Boruta" in line]
     assert len(lines) == 2 and all("all, first 3 trials" in line and "wine" in line for line in lines)
@@ -270,7 +270,7 @@ def test_slow_rivals_are_compared_on_the_trials_that_they_have(results, protocol
 
 def test_slow_rivals_are_compared_on_the_datasets_that_they_have(results, protocols):
     rivals = [row for row in read(results, "rivals") if row["dataset"] != "wine"]
-    wide = real_tables.protocols_of(with_rivals(read(results, "real"), rivals))
+    wide = real_tables.errors_by_protocol(with_rivals(read(results, "real"), rivals))
     assert not any("wine" in dataset for dataset in parse(real_tables.slow_table(wide[0], ["boruta"])))
     ranks = parse(real_tables.ranks_table(protocols, wide))
     assert ranks["Boruta"]["paper protocol, 4 datasets, first 3 trials"] != "—"
@@ -284,7 +284,7 @@ def test_a_failure_of_our_method_is_a_loss():
 
 
 def test_one_against_one(protocols):
-    found = parse(real_tables.duels_table(protocols))
+    found = parse(real_tables.pairwise_table(protocols))
     assert [found["Relief"][f"paper protocol: {word}"] for word in ("better", "tied", "worse")] == [
         "4",
         "0",

@@ -12,14 +12,16 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import InvalidParameterError
 
 from l1lsmi import L1HSIC, L1LSMI, FeatureSelector
-from l1lsmi._arrays import in_float64, matching, namespace, to_numpy
-from l1lsmi._numerics.model import Model
-from l1lsmi._rows.folded import Centers, FoldedRows, Layout
-from l1lsmi._rows.table import Means, Table
+from l1lsmi._arrays import astype_like, in_float64, namespace, to_numpy
+from l1lsmi._numerics.model import Model, ModelBatch
+from l1lsmi._numerics.squared_loss.least_squares import fit_all_rows, smi_gradient
+from l1lsmi._rows.blocks import Centers, InMemoryRows, Layout
+from l1lsmi._rows.medians import median_positive_rows
+from l1lsmi._rows.table import Resources, Table
 from l1lsmi._validation.target import check_target
 from l1lsmi.datasets import make_and_or, make_quad, make_xor
 from l1lsmi.measures import HSIC, MutualInformation, Pearson, SquaredMutualInformation
-from l1lsmi.strategies import Backward, Forward, L1Weighting, Ranking
+from l1lsmi.strategies import Backward, Forward, L1Path, Ranking
 from tests.conftest import LIBRARIES, TASKS, assert_close, problem_data, to_library
 
 TOYS = {make.__name__: make for make in (make_and_or, make_quad, make_xor)}
@@ -28,13 +30,24 @@ BOTH = ("float64", "float32")
 
 def bound(measure, task, precision, library=np, memory_limit=None, **data):
     X, y = problem_data(task, **data)
-    table = Table.of(to_library(X, library), Means(memory_limit, precision=precision))
+    table = Table.of(to_library(X, library), Resources(memory_limit, precision=precision))
     return measure.bind(table, check_target(y, task), 0)
 
 
 def both(measure, task, library=np, **options):
     """The first draw of a problem in both precisions."""
-    return [bound(measure, task, precision, library, **options).draw(0) for precision in BOTH]
+    return [bound(measure, task, precision, library, **options).draws([(0,)]) for precision in BOTH]
+
+
+def evaluate(draw, weights, columns, model):
+    """Value and gradient of the objective of an ascent, for the only draw of a batch."""
+    models = ModelBatch(*(draw.asarray(np.array([v])) for v in (model.sigma, model.regularization)))
+    found = draw.evaluate(draw.asarray(weights[None]), columns[None], models)
+    return float(found.value[0]), to_numpy(found.gradient)[0]
+
+
+def value_and_gradient(draw, weights, columns, model):
+    return draw.value_and_gradient(weights, columns, model)
 
 
 def kind(x) -> str:
@@ -50,52 +63,51 @@ def test_values_and_gradients_are_those_of_float64(task, library, memory_limit, 
     exact, quick = both(SquaredMutualInformation(n_basis=41), task, library, memory_limit=memory_limit)
     weights, columns = np.array([0.5, 0.3, 0.2, 0.1]), np.array([0, 1, 2, 5])
     model = Model(0.6, regularization)
-    for ask in ("value_and_gradient", "climb"):
-        expected, found = (getattr(draw, ask)(weights, columns, model) for draw in (exact, quick))
-        if ask == "climb":
-            expected, found = ((c.value, c.gradient) for c in (expected, found))
+    for objective in (value_and_gradient, evaluate):
+        expected, found = (objective(draw, weights, columns, model) for draw in (exact, quick))
         assert found[0] == pytest.approx(expected[0], rel=1e-4)
         assert_close(found[1], expected[1], rtol=1e-4, atol=1e-4 * np.abs(expected[1]).max())
 
 
 @pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("rough", [False, True])
-def test_sums_leave_a_block_in_float64(task, rough, library):
+@pytest.mark.parametrize("regularization", [1e-5, 1e-2])
+def test_sums_of_a_block_are_in_float64(task, regularization, library):
     exact, quick = both(SquaredMutualInformation(n_basis=41), task, library)
-    columns, model = np.arange(6), Model(2.0, 1e-2 if rough else 1e-5)
-    expected, found = (draw._sums(np.ones(6), columns, model) for draw in (exact, quick))
+    squares, columns = np.full((1, 6), 0.25), np.arange(6)[None]
+    # With little regularization, products of kernels are in float64 too.
+    needed = quick._needs_float64(np.array(regularization))
+    assert needed == (regularization < 1e-3)
+    expected, found = (draw._sums(draw.asarray(squares), columns, needed) for draw in (exact, quick))
     for a, b in zip(found, expected, strict=True):
         assert kind(a) == "float64"
         # Float64 all the way would agree to the last digits: the kernels are in float32.
         assert 0 < np.abs(to_numpy(a) - to_numpy(b)).max() < 1e-5 * np.abs(to_numpy(b)).max()
-    change = quick._pull_back(np.ones(6), columns, model, _slopes(quick), columns)
-    assert change.dtype == np.float64
-    assert_close(change, exact._pull_back(np.ones(6), columns, model, _slopes(exact), columns), rtol=1e-4)
 
+    def in_squares(draw):
+        alpha, _ = fit_all_rows(draw._sums(draw.asarray(squares), columns, False), draw.target, 1e-2)
+        gradient = smi_gradient(alpha, draw.target)
+        return draw._pull_back(draw.asarray(squares), columns, gradient, columns, needed)
 
-def _slopes(draw):
-    from l1lsmi._numerics.squared_loss.least_squares import fit_all_rows, smi_slopes
-
-    sums = draw._sums(np.ones(6), np.arange(6), Model(2.0, 1e-2))
-    return smi_slopes(fit_all_rows(sums, draw.target, 1e-2)[0], draw.target)
+    assert kind(in_squares(quick)) == "float64"
+    assert_close(in_squares(quick), in_squares(exact), rtol=1e-4)
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_rows_that_sets_are_compared_by(task, library):
-    judges = [
-        bound(SquaredMutualInformation(n_basis=20), task, precision, library, n=120).juror(0)
+def test_scores_of_sets(task, library):
+    exact, quick = (
+        bound(SquaredMutualInformation(n_basis=20), task, precision, library, n=120).set_scorer(0)
         for precision in BOTH
-    ]
+    )
+    (one,), (other,) = (scorer.score_sets([(0, 1, 4)]) for scorer in (exact, quick))
+    assert other.loss == pytest.approx(one.loss, rel=1e-4)
     columns = np.array([0, 1, 4])
-    expected, found = (judge.judge(columns) for judge in judges)
-    assert found.cv_score == pytest.approx(expected.cv_score, rel=1e-4)
-    slopes = [judge.set_slopes(columns, expected.model, np.arange(6)) for judge in judges]
-    assert_close(slopes[1], slopes[0], rtol=1e-4, atol=1e-4 * np.abs(slopes[0]).max())
-    many = judges[1].judge_many([(0, 1, 4), (2, 3, 5)])
-    for judgement, expected in zip(many, judges[0].judge_many([(0, 1, 4), (2, 3, 5)]), strict=True):
-        assert judgement.cv_score == pytest.approx(expected.cv_score, rel=1e-4)
-    near = [judge.neighbours_many([(0, 3, 4)], [expected.model], np.arange(6), 2) for judge in judges]
-    assert near[0] == near[1]
+    expected, found = (s.set_gradient(columns, one.model, np.arange(6)) for s in (exact, quick))
+    assert_close(found, expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())
+    several = (scorer.score_sets([(0, 1, 4), (2, 3, 5)]) for scorer in (exact, quick))
+    for expected, found in zip(*several, strict=True):
+        assert found.loss == pytest.approx(expected.loss, rel=1e-4)
+    expected, found = (s.neighbours([(0, 3, 4)], [one.model], np.arange(6), 2) for s in (exact, quick))
+    assert found == expected
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -124,21 +136,23 @@ def test_pairs_of_rows(task, library):
     scale=st.sampled_from([1e-30, 1.0, 1e30]),
     task=st.sampled_from(TASKS),
 )
-def test_any_table_gives_nearly_the_same_climb(seed, n, m, offset, scale, task):
+def test_any_table_gives_nearly_the_same_objective(seed, n, m, offset, scale, task):
     rng = np.random.default_rng(seed)
     X = (rng.normal(size=(n, m)) + offset) * scale
     y = rng.normal(size=n) if task == "regression" else rng.permutation(np.arange(n) % 2)
     weights, columns = rng.uniform(0, 1, m) / m, np.arange(m)
     target = check_target(y, task)
     exact, quick = (
-        SquaredMutualInformation(n_basis=15).bind(Table.of(X, Means(precision=p)), target, 0).draw(0)
+        SquaredMutualInformation(n_basis=15)
+        .bind(Table.of(X, Resources(precision=p)), target, 0)
+        .draws([(0,)])
         for p in BOTH
     )
-    model = exact.start_model(weights, columns, 2.0)
+    (model,) = exact.start_models(exact.asarray(weights[None]), columns[None], [2.0])
     assert quick.median_distance(weights, columns) == pytest.approx(exact.median_distance(weights, columns))
-    expected, found = (draw.climb(weights, columns, model) for draw in (exact, quick))
-    assert found.value == pytest.approx(expected.value, rel=1e-4, abs=1e-5)
-    assert_close(found.gradient, expected.gradient, atol=1e-3 * np.abs(expected.gradient).max())
+    expected, found = (evaluate(draw, weights, columns, model) for draw in (exact, quick))
+    assert found[0] == pytest.approx(expected[0], rel=1e-4, abs=1e-5)
+    assert_close(found[1], expected[1], atol=1e-3 * np.abs(expected[1]).max())
 
 
 def test_likelihood_is_left_in_float64():
@@ -147,20 +161,20 @@ def test_likelihood_is_left_in_float64():
     assert quick.fit(weights, columns, Model(1.0)).value == exact.fit(weights, columns, Model(1.0)).value
 
 
-# -- what is held --------------------------------------------------------------------------------
+# -- what is cached ------------------------------------------------------------------------------
 
 
 def blocks_of(x, precision, max_columns=100):
-    table = Table.of(x, Means(precision=precision))
-    centers = np.array([3, 5, 8, -1])
+    table = Table.of(x, Resources(precision=precision))
+    centers = np.array([[3, 5, 8, -1]])
     layout = Layout(2, Centers(table, np.maximum(centers, 0), centers, max_columns), {})
-    return FoldedRows(table, None, np.arange(table.n_rows) % 2, layout).blocks
+    return InMemoryRows.of(table, None, (np.arange(table.n_rows) % 2)[None], layout).blocks
 
 
 @pytest.mark.parametrize("max_columns", [100, 3])
-def test_distances_are_held_in_float32_and_placeholders_stay_far(library, max_columns):
+def test_distances_are_cached_in_float32_and_placeholders_stay_far(library, max_columns):
     x = np.random.default_rng(0).normal(size=(41, 7)) * np.arange(1, 8) + 5
-    columns, v = np.arange(7), np.linspace(0.1, 2, 7)
+    columns, v = np.arange(7)[None], to_library(np.linspace(0.1, 2, 7)[None], library)
     found = {}
     for precision in BOTH:
         (block,) = blocks_of(to_library(x, library), precision, max_columns)
@@ -168,7 +182,7 @@ def test_distances_are_held_in_float32_and_placeholders_stay_far(library, max_co
         assert kind(exponents) == precision
         kernels = block.kernels(v, columns)
         assert kind(kernels) == precision
-        found[precision] = to_numpy(kernels)
+        found[precision] = to_numpy(kernels)[0]
         assert np.all(found[precision][:, -1] == 0)
         assert np.all(found[precision][block.rows.ravel() < 0] == 0)
         assert kind(block.pull_back(kernels, columns)) == "float64"
@@ -179,7 +193,7 @@ def test_distances_are_held_in_float32_and_placeholders_stay_far(library, max_co
 def test_a_column_with_a_large_offset_keeps_its_digits(name):
     library = pytest.importorskip(name)
     z = np.random.default_rng(0).normal(size=(200, 2))
-    table = Table.of(to_library(z + np.array([1e8, 0.0]), library), Means(precision="float32"))
+    table = Table.of(to_library(z + np.array([1e8, 0.0]), library), Resources(precision="float32"))
     found = to_numpy(table.take(np.arange(200), np.arange(2)))
     assert found.dtype == np.float32
     assert_close(found, (z - z.mean(axis=0)) / z.std(axis=0), atol=1e-6)
@@ -189,26 +203,33 @@ def test_a_column_with_a_large_offset_keeps_its_digits(name):
 
 def test_rows_are_taken_a_few_at_a_time(monkeypatch):
     x = np.random.default_rng(0).normal(size=(50, 6))
-    table = Table.of(x, Means(precision="float32"))
+    table = Table.of(x, Resources(precision="float32"))
     rows, columns = np.arange(50)[::-2], np.array([4, 1])
     whole = table.take(rows, columns)
-    monkeypatch.setattr("l1lsmi._rows.table.ON_THE_WAY", 7)
+    monkeypatch.setattr("l1lsmi._rows.table.BUFFER", 7)
     assert np.array_equal(table.take(rows, columns), whole)
     assert table.standardized.dtype == np.float32
     assert np.array_equal(table.standardized[np.ix_(rows, columns)], whole)
 
 
-def test_equal_rows_have_no_distance():
+def test_equal_rows_have_no_distance(monkeypatch):
     rng = np.random.default_rng(0)
     X = np.repeat(rng.normal(size=(20, 3000)), 2, axis=0)
     target = check_target(np.arange(40) % 2, "classification")
-    table = Table.of(X, Means(precision="float32"))
+    table = Table.of(X, Resources(precision="float32"))
     columns, weights = np.arange(3000), rng.uniform(0, 1, 3000)
-    pairs = HSIC().bind(table, target).draw(0)
+    pairs = HSIC().bind(table, target).draws([(0,)])
     halves = pairs._half_distances(weights, columns)
     assert np.count_nonzero(halves == 0) == 20
-    draw = SquaredMutualInformation(n_basis=40).bind(table, target, 0).draw(0)
-    assert np.count_nonzero(draw.rows.centers.half_distances(weights**2, columns) == 0) == 20
+    listed = []
+    monkeypatch.setattr(
+        "l1lsmi._rows.blocks.median_positive_rows",
+        lambda halves: listed.append(halves) or median_positive_rows(halves),
+    )
+    draw = SquaredMutualInformation(n_basis=40).bind(table, target, 0).draws([(0,)])
+    draw.median_distance(weights, columns)
+    assert listed[0].shape == (1, 40 * 39 // 2)
+    assert np.count_nonzero(listed[0] == 0) == 20
 
 
 def test_memory_of_many_columns_is_nearly_halved():
@@ -224,9 +245,11 @@ def test_memory_of_many_columns_is_nearly_halved():
     assert peaks["float32"] < 0.65 * peaks["float64"]
 
 
-def test_more_rows_are_kept_within_a_limit():
-    table = {p: Table.of(np.zeros((10, 4)) + np.eye(10, 4), Means(precision=p)) for p in BOTH}
-    layouts = {p: Layout(2, Centers(t, np.arange(3), np.arange(3), 4), {}) for p, t in table.items()}
+def test_more_rows_are_cached_within_a_limit():
+    table = {p: Table.of(np.zeros((10, 4)) + np.eye(10, 4), Resources(precision=p)) for p in BOTH}
+    layouts = {
+        p: Layout(2, Centers(t, np.arange(3)[None], np.arange(3)[None], 4), {}) for p, t in table.items()
+    }
     assert layouts["float64"].bytes_per_row(4) == 2 * layouts["float32"].bytes_per_row(4)
 
 
@@ -267,7 +290,7 @@ def test_tensors(device):
     assert quick.cv_score_ == pytest.approx(exact.cv_score_, abs=1e-3)
 
 
-def test_half_as_much_travels_to_a_device():
+def test_half_as_much_is_copied_to_a_device():
     torch = pytest.importorskip("torch")
     X, y = problem_data("regression", n=50)
     X[:, 3] = 1e8 + X[:, 3]
@@ -275,11 +298,11 @@ def test_half_as_much_travels_to_a_device():
     table, _ = L1LSMI(2, device="cpu", precision="float32")._read(X, y, L1LSMI())
     assert table.x.dtype == torch.float32
     assert table.varying.tolist() == [0, 1, 2, 3, 5]
-    expected = Table.of(X, Means(precision="float32")).take(np.arange(50), np.arange(6))
+    expected = Table.of(X, Resources(precision="float32")).take(np.arange(50), np.arange(6))
     assert_close(table.take(np.arange(50), np.arange(6)), expected)
 
 
-def test_float32_values_are_worked_on_in_float64_unless_told():
+def test_float32_values_are_worked_on_in_float64_by_default():
     X, y = problem_data("regression", n=150)
     X = X.astype(np.float32)
     options = {"n_restarts": 1, "n_basis": 30, "random_state": 0}
@@ -314,13 +337,13 @@ def test_rows_that_are_not_in_memory(kind_of_source, tmp_path):
     assert quick.cv_score_ == pytest.approx(here.cv_score_, abs=1e-5)
 
 
-def test_precision_travels_to_workers():
+def test_precision_is_pickled_for_workers():
     from l1lsmi.sources.dask import _part
 
-    means = pickle.loads(pickle.dumps(Means(1000, 2, object, "float32")))
-    assert means == Means(1000, 2, None, "float32")
+    resources = pickle.loads(pickle.dumps(Resources(1000, 2, object, "float32")))
+    assert resources == Resources(1000, 2, None, "float32")
     X, y = long_table(20)
-    part = _part(X, X.mean(axis=0), X.std(axis=0), y, np.zeros(20, dtype=int), means.precision)
+    part = _part(X, X.mean(axis=0), X.std(axis=0), y, np.zeros((1, 20), dtype=int), resources.precision)
     assert part.table.take(np.arange(20), np.arange(5)).dtype == np.float32
 
 
@@ -342,14 +365,14 @@ def test_numbers_that_have_their_precision_are_not_copied(name):
     library = pytest.importorskip(name)
     x = to_library(np.arange(3.0), library)
     assert in_float64(x) is x
-    assert matching(x, x) is x
+    assert astype_like(x, x) is x
     half = library.asarray(x, dtype=library.float32)
     assert kind(in_float64(half)) == "float64"
-    assert kind(matching(x, half)) == "float32"
+    assert kind(astype_like(x, half)) == "float32"
 
 
 @pytest.mark.parametrize("measure", [SquaredMutualInformation(n_basis=20), HSIC()])
-@pytest.mark.parametrize("strategy", [Forward(), Backward(), Ranking(), L1Weighting(n_restarts=2)])
+@pytest.mark.parametrize("strategy", [Forward(), Backward(), Ranking(), L1Path(n_restarts=2)])
 def test_any_strategy(measure, strategy):
     X, y = make_quad(n_samples=120, random_state=0)[:2]
     found = [
@@ -372,7 +395,7 @@ def test_any_strategy(measure, strategy):
     ],
 )
 @pytest.mark.parametrize("measure", [MutualInformation(), Pearson()])
-def test_measures_that_look_at_all_rows_at_once_refuse_what_they_cannot_keep_to(measure, options, words):
+def test_measures_of_all_rows_at_once_refuse_what_they_do_not_support(measure, options, words):
     X, y = make_and_or(n_samples=60, random_state=0)[:2]
     selector = FeatureSelector(measure, Ranking(), 2, **options)
     with pytest.raises(ValueError, match=f"{words}.*{type(measure).__name__}.*leave it out"):

@@ -61,7 +61,7 @@ def test_classes_may_have_any_numbers(name, capfd):
     selected = method.select(X, y, 2, "classification", LARGEST_SEED)
     assert_columns(selected, 2)
     assert selected[0] == OBVIOUS
-    # Numbers of classes say nothing, the same seed gives the same answer, and so does a longer ranking.
+    # Class labels do not matter, the same seed gives the same result, and so does a longer ranking.
     again = method.select(X.copy(), LABELS[y], 3 if method.nested else 2, "classification", LARGEST_SEED)
     assert list(again[:2]) == list(selected)
     assert capfd.readouterr() == ("", "")

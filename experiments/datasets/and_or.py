@@ -7,8 +7,6 @@ from l1lsmi.datasets.toys import TRUE_FEATURES
 DATASET = Toy(
     name="and_or",
     label="and-or",
-    task="classification",
-    n_features=10,
     n_classes=2,
     make=make_and_or,
     true_features=TRUE_FEATURES["and_or"],

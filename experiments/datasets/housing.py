@@ -1,5 +1,14 @@
 """Boston housing: median value in thousands of dollars."""
 
-from experiments.problem import Real
+from experiments.data.recipe import OpenML, Recipe
+from experiments.real import Real
 
-DATASET = Real(name="housing", label="housing", task="regression", n_features=13)
+DATASET = Real(
+    name="housing",
+    n_rows=506,
+    n_features=13,
+    source=OpenML(531),
+    recipe=Recipe(target="MEDV"),
+    licence="no licence is stated",
+    citation="Harrison and Rubinfeld (1978), Boston house prices, StatLib; OpenML 531",
+)

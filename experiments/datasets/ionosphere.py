@@ -1,5 +1,15 @@
 """Ionosphere: radar returns."""
 
-from experiments.problem import Real
+from experiments.data.recipe import OpenML, Recipe
+from experiments.real import Real
 
-DATASET = Real(name="ionosphere", label="ionosphere", task="classification", n_features=33, n_classes=2)
+DATASET = Real(
+    name="ionosphere",
+    n_rows=351,
+    n_features=33,
+    class_counts=(225, 126),
+    source=OpenML(59),
+    recipe=Recipe(target="class", labels=("g", "b"), drop_constant=True),
+    class_names=("g", "b"),
+    citation="Sigillito, Wing, Hutton and Baker (1989), Ionosphere, UCI; OpenML 59",
+)

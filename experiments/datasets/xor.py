@@ -7,8 +7,6 @@ from l1lsmi.datasets.toys import TRUE_FEATURES
 DATASET = Toy(
     name="xor",
     label="xor",
-    task="classification",
-    n_features=10,
     n_classes=2,
     make=make_xor,
     true_features=TRUE_FEATURES["xor"],

@@ -1,4 +1,4 @@
-"""What the paper's method files share: the chosen columns of a fitted selector, the best first."""
+"""Helpers of the method files: the selected columns of a fitted selector, the best first."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-#: Above so many columns the paper leaves out its forward searches.
+#: With more columns the paper does not run its forward searches.
 MOST_FORWARD_COLUMNS = 200
 
 
@@ -18,19 +18,19 @@ def too_wide(problem: Any) -> str | None:
 
 
 def chosen(selector: Any, X: Any, y: Any) -> list[int]:
-    """Columns that a selector without an order of its own chooses."""
+    """Selected columns in ascending order."""
     return selector.fit(X, y).get_support(indices=True).tolist()
 
 
 def by_score(selector: Any, X: Any, y: Any) -> list[int]:
-    """Columns that a ranking chooses, by falling score; of equal scores the first column."""
+    """Selected columns by decreasing score; ties in ascending order."""
     columns = np.array(chosen(selector, X, y))
     return columns[np.argsort(-selector.scores_[columns], kind="stable")].tolist()
 
 
 def by_step(selector: Any, X: Any, y: Any) -> list[int]:
-    """Columns that a forward search chooses, in the order in which they were added."""
+    """Columns selected by a forward search, in the order in which they were added."""
     columns = chosen(selector, X, y)
     added = [step.feature for step in selector.path_ if step.feature is not None]
-    # Constant columns are added last, where all others are in.
+    # Constant columns are added last.
     return [*added, *(column for column in columns if column not in added)]

@@ -26,7 +26,7 @@ def select(X, y, k, task, seed):
     with contextlib.redirect_stdout(io.StringIO()), np.errstate(invalid="raise"):
         lasso.input(X[:, offered], y)
         run = lasso.classification if task == "classification" else lasso.regression
-        # It looks one column further than asked, and fails where there is none.
+        # It needs one column more than it selects.
         run(min(k, len(offered) - 1), B=0, max_neighbors=0, n_jobs=1)
     by_relevance = offered[np.argsort(-np.ravel(lasso.Xty), kind="stable")]
     order = [*offered[lasso.get_index()], *by_relevance, *range(X.shape[1])]

@@ -1,11 +1,11 @@
-"""LassoNet: a neural network whose inputs leave one by one as a penalty on its linear part grows."""
+"""LassoNet: a neural network whose inputs are dropped one by one as a penalty on its linear part grows."""
 
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from experiments.method import Method
 
-# On standardised data columns begin to leave at penalties of about 100. LassoNet's own search for a first
+# On standardised data the first columns are dropped at penalties of about 100. LassoNet's search for a first
 # penalty takes longer than the path, and its own steps, of 2 per cent, are nine times as many.
 FIRST_PENALTY, STEP = 10.0, 1.2
 
@@ -13,8 +13,8 @@ FIRST_PENALTY, STEP = 10.0, 1.2
 def select(X, y, k, task, seed):
     """The k columns with the largest linear weights in the sparsest network of the path that keeps k or more.
 
-    All else is LassoNet's default: one hidden layer of 100 units, M = 10, at most 1000 epochs before the path
-    and 100 at each penalty, a tenth of the rows to stop early.
+    Other settings are LassoNet's defaults: one hidden layer of 100 units, M = 10, at most 1000 epochs before
+    the path and 100 at each penalty, early stopping on a tenth of the rows.
     """
     import torch
     from lassonet import LassoNetClassifier, LassoNetRegressor
@@ -29,7 +29,7 @@ def select(X, y, k, task, seed):
 
     def penalties():
         penalty = FIRST_PENALTY
-        # Steps beyond the first one with fewer than k columns are of no use here.
+        # The path ends at the first step with fewer than k columns.
         while model.model.selected_count() >= k:
             yield penalty
             penalty *= STEP

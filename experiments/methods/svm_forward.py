@@ -10,8 +10,8 @@ from sklearn.svm import SVC, SVR
 
 from experiments.method import Method
 
-# With more columns than this, later rounds try only those that came off best when last tried: all 617 columns
-# with 26 classes in every round would take some five minutes. Up to this many, nothing is left out.
+# With more columns than this, later rounds try only the best of the previous rounds: all 617 columns with 26
+# classes in every round would take about five minutes.
 MANY_COLUMNS, CANDIDATES = 200, 60
 
 
@@ -19,7 +19,7 @@ def select(X, y, k, task, seed):
     """Add, k times, the column with which the 3-fold error of an SVM is smallest; the first of equals.
 
     The SVM has C = 1 and gamma = 1 / number of columns, on standardised data. Squared distances on the
-    columns present are kept, and a candidate is left as soon as it cannot win, which changes no answer.
+    columns present are cached, and a candidate is dropped as soon as it cannot be the best.
     """
     X = StandardScaler().fit_transform(np.asarray(X, dtype=float))
     classes = task == "classification"

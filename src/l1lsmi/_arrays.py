@@ -392,8 +392,3 @@ def _lapack_solver(matrices: HostArray) -> Callable[[HostArray], HostArray]:
         return solutions
 
     return solve
-
-
-# Former names, until every room uses the new ones.
-like, matching, is_foreign, gather_each = asarray_like, astype_like, is_non_numpy, gather_batch
-steady_blas, steadily = single_threaded_blas, call_single_threaded

@@ -12,10 +12,12 @@ from l1lsmi._cli.options import (
     METHOD_NAMES,
     data_options,
     k_option,
+    max_rows_option,
     output_options,
     preparing_options,
     reading_options,
     report_option,
+    time_limit_option,
 )
 
 #: Methods that `compare` compares by default: they are quick on any file.
@@ -47,12 +49,7 @@ def _run(command: str, options: dict[str, Any]) -> int | None:
     metavar="NAME",
     help=f"Method: {', '.join(METHOD_NAMES)}.",
 )
-@click.option(
-    "--time-limit",
-    type=float,
-    metavar="SECONDS",
-    help="Stop the search after this time and return the best set so far; the time of a report is extra.",
-)
+@time_limit_option("Stop the search after this time and return the best set so far, not counting a report.")
 @report_option
 @click.option("--save", metavar="PATH", help="Write the selection as JSON, for l1lsmi apply.")
 @click.option(
@@ -123,19 +120,8 @@ def apply(**options: Any) -> int | None:
     show_default=True,
     help="Random splits into training and test rows.",
 )
-@click.option(
-    "--max-rows",
-    type=click.IntRange(min=20),
-    default=1000,
-    show_default=True,
-    help="Compare on a random sample of at most so many rows.",
-)
-@click.option(
-    "--time-limit",
-    type=float,
-    metavar="SECONDS",
-    help="Stop after this time with the methods that are finished; the time of a report is extra.",
-)
+@max_rows_option(1000, at_least=20)
+@time_limit_option("Stop after this time with the methods that are finished, not counting a report.")
 @report_option
 @preparing_options
 @output_options
@@ -162,19 +148,8 @@ def compare(**options: Any) -> int | None:
 )
 @click.option("--sort", type=click.Choice(MEASURES), help="Measure to sort by; by default the first.")
 @click.option("--top", type=click.IntRange(min=1), help="Print at most so many columns.")
-@click.option(
-    "--max-rows",
-    type=click.IntRange(min=10),
-    default=2000,
-    show_default=True,
-    help="Measure on a random sample of at most so many rows.",
-)
-@click.option(
-    "--time-limit",
-    type=float,
-    metavar="SECONDS",
-    help="Stop after this time with the columns measured so far.",
-)
+@max_rows_option(2000, at_least=10)
+@time_limit_option("Stop after this time with the columns measured so far.")
 @preparing_options
 @output_options
 def measure(**options: Any) -> int | None:

@@ -15,9 +15,8 @@ from l1lsmi._cli.checks import check_k, check_names, check_outputs, check_time_l
 from l1lsmi._cli.data import Data, load_data
 from l1lsmi._cli.interrupt import INTERRUPTED, Interruption
 from l1lsmi._cli.options import METHOD_NAMES
-from l1lsmi._cli.output import print_json
+from l1lsmi._cli.output import is_interactive, print_json
 from l1lsmi._cli.select import fit
-from l1lsmi._cli.spinner import is_interactive
 from l1lsmi._cli.text import one_line, printable, text_table
 from l1lsmi._progress import Progress
 from l1lsmi.evaluation import compare_selectors

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi._cli.output import print_message
-from l1lsmi._cli.spinner import spinner
+from l1lsmi._cli.output import print_message, spinner
 from l1lsmi._cli.text import count, one_line, printable, with_options
 from l1lsmi.files import DataTable, Prepared, prepare, read_table
 from l1lsmi.files._stream import stream_table

@@ -12,8 +12,7 @@ from l1lsmi._cli.checks import check_names, check_time_limit
 from l1lsmi._cli.commands import MEASURES
 from l1lsmi._cli.data import Data, load_data
 from l1lsmi._cli.interrupt import INTERRUPTED
-from l1lsmi._cli.output import print_json
-from l1lsmi._cli.spinner import is_interactive
+from l1lsmi._cli.output import is_interactive, print_json
 from l1lsmi._cli.text import text_table
 from l1lsmi._progress import Progress
 from l1lsmi.explain import sample_rows

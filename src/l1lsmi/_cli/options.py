@@ -46,6 +46,18 @@ k_option = click.option(
 
 report_option = click.option("--report", metavar="PATH", help="Write an HTML report.")
 
+
+def time_limit_option(help: str) -> Callable[[Function], Function]:
+    """--time-limit."""
+    return click.option("--time-limit", type=float, metavar="SECONDS", help=help)
+
+
+def max_rows_option(default: int, at_least: int) -> Callable[[Function], Function]:
+    """--max-rows."""
+    text, rows = "Use a random sample of at most so many rows.", click.IntRange(min=at_least)
+    return click.option("--max-rows", type=rows, default=default, show_default=True, help=text)
+
+
 #: How to read a file.
 reading_options = _group(
     click.option(

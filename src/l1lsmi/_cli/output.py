@@ -1,10 +1,11 @@
-"""What a command prints: its result on standard output, messages on standard error."""
+"""What a command prints: its result on standard output, messages and a spinner on standard error."""
 
 from __future__ import annotations
 
 import json
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import click
@@ -22,3 +23,23 @@ def print_json(result: dict[str, Any]) -> None:
     """Print the one document that a command prints with --json."""
     click.echo(json.dumps(result, ensure_ascii=True))
     click.get_current_context().find_root().obj["printed"] = True
+
+
+def is_interactive(quiet: bool) -> bool:
+    """Whether standard error is a terminal that progress may be shown on."""
+    return not quiet and sys.stderr is not None and sys.stderr.isatty()
+
+
+@contextmanager
+def spinner(task: str, quiet: bool) -> Iterator[None]:
+    """Show the name of a task of unknown duration."""
+    if not is_interactive(quiet):
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        bar.add_task(task, total=None)
+        yield

@@ -11,8 +11,7 @@ import click
 from l1lsmi._cli import elapsed_seconds
 from l1lsmi._cli.data import Data
 from l1lsmi._cli.held_out import HeldOutProcess
-from l1lsmi._cli.output import print_message
-from l1lsmi._cli.spinner import spinner
+from l1lsmi._cli.output import print_message, spinner
 from l1lsmi._cli.text import printable
 from l1lsmi.methods import METHODS
 from l1lsmi.report import write_report

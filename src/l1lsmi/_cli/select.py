@@ -15,9 +15,8 @@ from l1lsmi._atomic_file import write_atomically
 from l1lsmi._cli.checks import check_k, check_outputs, check_time_limit
 from l1lsmi._cli.data import Data, load_data
 from l1lsmi._cli.interrupt import INTERRUPTED
-from l1lsmi._cli.output import print_json, print_message
+from l1lsmi._cli.output import is_interactive, print_json, print_message
 from l1lsmi._cli.selection import document
-from l1lsmi._cli.spinner import is_interactive
 from l1lsmi._cli.text import count, one_line, printable, text_table
 from l1lsmi.files import write_table
 from l1lsmi.files._stream import StreamedFeatures

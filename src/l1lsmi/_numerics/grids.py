@@ -2,20 +2,16 @@
 
 Widths are factors of a median distance unless they are said to be absolute.
 
-=====================================  ==================================================================
-grid                                   used by
-=====================================  ==================================================================
-`MEASURE_WIDTHS`, `MEASURE_SIGMAS`,    defaults of the measures: ``score``, `Ranking`, `Forward`, `Backward`,
-`MEASURE_REGULARIZATIONS`              `Exhaustive`, and `L1Paper`; parameters of the measures
-`REFINEMENT_STEPS`                     steps off the grid of a measure, in ``score`` and the four strategies
-`START_NARROWNESS`                     widths at which restarts of `L1Path` begin; its parameter
-``narrowness`` `PATH_REGULARIZATIONS`                 range of the regularization during the ascent of
-`L1Path` `SET_WIDTHS`, `SET_REGULARIZATIONS`    final weights of `L1Path` and `L1Paper`, and sets compared by
-                                       cross-validation where the measure has no leave-one-out loss
-`NEAR_WIDTHS`, `NEAR_REGULARIZATIONS`  model on all rows, near the model that a sample of the rows chose
-`LOO_WIDTHS`, `LOO_REGULARIZATIONS`    leave-one-out loss, by which `L1Path` compares sets of features
-`SCREENING_REGULARIZATION`             neighbouring sets in `Forward` and `Backward`, before the full score
-=====================================  ==================================================================
+- `MEASURE_WIDTHS`, `MEASURE_SIGMAS`, `MEASURE_REGULARIZATIONS`: defaults of the measures' parameters, used by
+  ``score``, `Ranking`, `Forward`, `Backward`, `Exhaustive` and `L1Paper`.
+- `REFINEMENT_STEPS`: steps off the grid of a measure, in ``score`` and the strategies that compare scores.
+- `START_NARROWNESS`: widths at which restarts of `L1Path` begin, the default of its parameter ``narrowness``.
+- `PATH_REGULARIZATIONS`: range of the regularization during the ascent of `L1Path`.
+- `SET_WIDTHS`, `SET_REGULARIZATIONS`: final weights of both l1 strategies, and sets that are compared by
+  cross-validation, where the measure has no leave-one-out loss.
+- `NEAR_WIDTHS`, `NEAR_REGULARIZATIONS`: the model on all rows, near the one that a sample of the rows chose.
+- `LOO_WIDTHS`, `LOO_REGULARIZATIONS`: the leave-one-out loss, by which `L1Path` compares sets of features.
+- `SCREENING_REGULARIZATION`: neighbouring sets in `Forward` and `Backward`, before the full score.
 """
 
 from __future__ import annotations

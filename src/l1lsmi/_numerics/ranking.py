@@ -49,7 +49,3 @@ def learned_from_scores(
     everywhere = scatter(scores, columns, n_features)
     support = take_best(everywhere, k)
     return {"support": support, "ranking": rank(support, everywhere), "scores": everywhere}
-
-
-# Former names, until every room uses the new ones.
-spread, steady = scatter, rounded

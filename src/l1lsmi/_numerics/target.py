@@ -7,10 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from l1lsmi._arrays import HostArray
-from l1lsmi._rows.medians import median_positive, median_root, weighted_median_distance
+from l1lsmi._rows.medians import median_positive, weighted_median_distance
 from l1lsmi._rows.table import standardize
-
-__all__ = ["median_positive", "median_root", "Target"]
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from l1lsmi._arrays import Array, HostArray, is_foreign, namespace, to_numpy
+from l1lsmi._arrays import Array, HostArray, is_non_numpy, namespace, to_numpy
 
 
 def median_positive(values: HostArray) -> float:
@@ -19,7 +19,7 @@ def median_root(squares: HostArray) -> float:
 
 def median_positive_rows(values: Array) -> list[float]:
     """`median_positive` of every row; sorted where the array is."""
-    if not is_foreign(values) or values.shape[1] == 0:
+    if not is_non_numpy(values) or values.shape[1] == 0:
         return [median_positive(row) for row in to_numpy(values)]
     size = values.shape[1]
     ordered = namespace(values).sort(values, axis=1)

@@ -396,7 +396,3 @@ def _row_slices(x: Array, elements: int) -> Iterator[slice]:
     step = max(1, elements // max(1, int(x.shape[1])))
     for start in range(0, int(x.shape[0]), step):
         yield slice(start, min(start + step, int(x.shape[0])))
-
-
-# Former names, until every room uses the new ones.
-Means = Resources

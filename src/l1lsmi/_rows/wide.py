@@ -54,7 +54,7 @@ def wide_exponents(
 def wide_pull_back(
     points: HostArray, centers_at: CentersAt, slope: HostArray, n_threads: int = 1
 ) -> HostArray:
-    """Half the sum of slope times squared gap, for each of many columns: see `FoldedBlock.pull_back`.
+    """Half the sum of slope times squared gap, for each of many columns: see `Block.pull_back`.
 
     Parameters
     ----------

@@ -15,7 +15,8 @@ from scipy.sparse.linalg import LinearOperator, eigsh, splu
 from scipy.stats import rankdata
 
 from l1lsmi._arrays import HostArray
-from l1lsmi._numerics.target import Target, median_positive
+from l1lsmi._numerics.target import Target
+from l1lsmi._rows.medians import median_positive
 from l1lsmi.baselines._neighbours import nearest_rows
 
 Graph: TypeAlias = Any

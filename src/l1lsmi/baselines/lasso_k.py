@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from l1lsmi._arrays import HostArray, to_numpy
 from l1lsmi._base import Selector
-from l1lsmi._numerics.ranking import rank, spread, steady, take_best
+from l1lsmi._numerics.ranking import rank, rounded, scatter, take_best
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Table
 from l1lsmi._validation.target import TASKS
@@ -108,10 +108,10 @@ class LassoK(Selector):
         coef, active, penalty = _penalised(x, y, min(k, columns.size))
         scores = _norms(x.T @ (y - x @ coef) / table.n_rows + coef)
         # Active features first, then by score, of equal scores by correlation with the target.
-        order = np.lexsort((-steady(_norms(x.T @ y)), -np.round(scores, 10), ~active))
+        order = np.lexsort((-rounded(_norms(x.T @ y)), -np.round(scores, 10), ~active))
         places = np.empty(columns.size)
         places[order] = -np.arange(columns.size)
-        everywhere = spread(places, columns, m)
+        everywhere = scatter(places, columns, m)
         support = take_best(everywhere, k)
         coef_everywhere = np.zeros((m, *coef.shape[1:]))
         coef_everywhere[columns] = coef
@@ -120,7 +120,7 @@ class LassoK(Selector):
             "coef": coef_everywhere,
             "alpha": penalty,
             "n_active": int(active.sum()),
-            "scores": spread(scores, columns, m),
+            "scores": scatter(scores, columns, m),
             "ranking": rank(support, everywhere),
         }
 

@@ -15,7 +15,7 @@ from l1lsmi._arrays import HostArray, to_numpy
 from l1lsmi._base import Selector
 from l1lsmi._numerics.correlation import correlation_between, f_statistic
 from l1lsmi._numerics.discrete import States, discretise, is_discrete
-from l1lsmi._numerics.ranking import rank, spread
+from l1lsmi._numerics.ranking import rank, scatter
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Table
 from l1lsmi._validation.parameters import seed_of
@@ -142,7 +142,7 @@ class MRMR(Selector):
         x = to_numpy(table.take(np.arange(table.n_rows), columns))
         relevance, redundancy = self._parts(x, target, kind)
         chosen, scores = _greedy(relevance, redundancy, min(k, columns.size), self.scheme == "quotient")
-        everywhere = spread(scores, columns, table.n_columns)
+        everywhere = scatter(scores, columns, table.n_columns)
         constant = np.setdiff1d(np.arange(table.n_columns), columns)
         order = np.concatenate([columns[chosen], constant[: k - chosen.size]])
         support = np.zeros(table.n_columns, dtype=bool)
@@ -150,7 +150,7 @@ class MRMR(Selector):
         return {
             "support": support,
             "order": order,
-            "relevance": spread(relevance, columns, table.n_columns, 0.0),
+            "relevance": scatter(relevance, columns, table.n_columns, 0.0),
             "scores": everywhere,
             "ranking": rank(support, np.round(everywhere, 12)),
         }

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from l1lsmi._arrays import HostArray, to_numpy
 from l1lsmi._base import Selector
 from l1lsmi._numerics.correlation import correlation_between, correlation_with_target
-from l1lsmi._numerics.ranking import rank, spread, take_best
+from l1lsmi._numerics.ranking import rank, scatter, take_best
 from l1lsmi._rows.table import Table
 from l1lsmi._validation.parameters import seed_of
 from l1lsmi._validation.target import TASKS
@@ -137,14 +137,14 @@ class QPFS(Selector):
         alpha, minimum = self._solve(x, relevance)
         scores = np.where(minimum.weights > 0, minimum.weights, -minimum.multipliers)
         # Rounded, for copies of a feature to tie; relevance alone is an order already.
-        order = spread(np.round(scores, 10) if alpha < 1 else relevance, columns, table.n_columns)
+        order = scatter(np.round(scores, 10) if alpha < 1 else relevance, columns, table.n_columns)
         support = take_best(order, k)
         return {
             "support": support,
-            "weights": spread(minimum.weights, columns, table.n_columns, 0.0),
+            "weights": scatter(minimum.weights, columns, table.n_columns, 0.0),
             "alpha": alpha,
             "objective": minimum.objective,
-            "scores": spread(scores if alpha < 1 else relevance, columns, table.n_columns),
+            "scores": scatter(scores if alpha < 1 else relevance, columns, table.n_columns),
             "ranking": rank(support, order),
         }
 

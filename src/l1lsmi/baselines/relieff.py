@@ -10,7 +10,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from l1lsmi._arrays import HostArray, steadily, steady_blas
+from l1lsmi._arrays import HostArray, call_single_threaded, single_threaded_blas
 from l1lsmi._base import Selector
 from l1lsmi._numerics.ranking import learned_from_scores
 from l1lsmi._numerics.target import Target
@@ -141,9 +141,11 @@ class ReliefF(Selector):
         total: Any = 0
         # A few at a time, as not every backend of joblib hands results out one by one.
         at_a_time = 8 * effective_n_jobs(self.n_jobs)
-        with steady_blas(), Parallel(n_jobs=self.n_jobs, prefer="threads") as parallel:
+        with single_threaded_blas(), Parallel(n_jobs=self.n_jobs, prefer="threads") as parallel:
             while some := list(islice(blocks, at_a_time)):
-                for found in parallel(delayed(steadily)(term, columns, block, *arguments) for block in some):
+                for found in parallel(
+                    delayed(call_single_threaded)(term, columns, block, *arguments) for block in some
+                ):
                     total = total + found
         return total
 

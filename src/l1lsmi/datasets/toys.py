@@ -1,4 +1,4 @@
-"""Three artificial problems whose true features are known: ten features each."""
+"""Three artificial problems of ten features whose true features are known."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from sklearn.utils import check_random_state
 
 from l1lsmi._arrays import HostArray
 
-#: The features that the target is made of, by problem.
+#: The features that determine the target, by problem.
 TRUE_FEATURES = {"and_or": (0, 1, 2, 3), "quad": (0, 1), "xor": (0, 1)}
 
 
 def make_and_or(n_samples: int = 400, *, random_state: Any = None) -> tuple[HostArray, HostArray]:
     """Two classes: redundancy and weak interaction.
 
-    The target is (x0 and x1) or (x2 and x3), so features 0 to 3 are the true ones. Features 4 to 6
-    are coin tosses; 7 to 9 are copies of the target with one value in five flipped: each says more
-    than any true feature alone, but the true ones together say everything.
+    The target is (x0 and x1) or (x2 and x3), so features 0 to 3 are the true ones. Features 4 to 6 are
+    noise; 7 to 9 are copies of the target with one value in five flipped: each is more informative
+    about the target than any true feature alone, but the true features together determine it.
 
     Parameters
     ----------
@@ -78,8 +78,8 @@ def make_quad(n_samples: int = 400, *, random_state: Any = None) -> tuple[HostAr
 def make_xor(n_samples: int = 400, *, random_state: Any = None) -> tuple[HostArray, HostArray]:
     """Two classes: pure interaction.
 
-    The target is x0 xor x1, so features 0 and 1 are the true ones, and neither says anything alone.
-    Features 2 to 4 are coin tosses, 5 to 9 are tosses that come up 1 three times in four.
+    The target is x0 xor x1, so features 0 and 1 are the true ones, and each alone is independent of the
+    target. Features 2 to 4 are noise with probability 1/2 of a one, 5 to 9 noise with probability 3/4.
 
     Parameters
     ----------

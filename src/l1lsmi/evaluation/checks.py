@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi._arrays import HostArray, is_foreign, to_numpy
+from l1lsmi._arrays import HostArray, is_non_numpy, to_numpy
 from l1lsmi._numerics.target import Target
 from l1lsmi._validation.features import check_features
 from l1lsmi._validation.target import TASKS
@@ -30,7 +30,7 @@ def check_groups(groups: Any, n_rows: int) -> HostArray | None:
     """Number the groups from 0."""
     if groups is None:
         return None
-    labels = np.asarray(to_numpy(groups) if is_foreign(groups) else groups)
+    labels = np.asarray(to_numpy(groups) if is_non_numpy(groups) else groups)
     if labels.shape != (n_rows,):
         raise ValueError(f"groups has shape {labels.shape}, but there are {n_rows} rows: pass one per row.")
     return np.unique(labels, return_inverse=True)[1]
@@ -46,8 +46,8 @@ def check_cv(cv: Any, n_rows: int) -> int:
 def check_test(X: Any, y: Any, n_features: int, target: Target) -> tuple[HostArray, HostArray]:
     """Rows never seen, encoded as the training rows are."""
     y = required("y_test", y)
-    values = np.asarray(to_numpy(y) if is_foreign(y) else y)
-    rows = to_numpy(X) if is_foreign(X) else np.asarray(X)
+    values = np.asarray(to_numpy(y) if is_non_numpy(y) else y)
+    rows = to_numpy(X) if is_non_numpy(X) else np.asarray(X)
     # A single row is a test too; the check of tables wants two.
     double = rows.ndim == 2 and rows.shape[0] == 1
     X = to_numpy(check_features(np.repeat(rows, 2, axis=0) if double else X))[: 1 if double else None]
@@ -66,4 +66,4 @@ def check_test(X: Any, y: Any, n_features: int, target: Target) -> tuple[HostArr
 
 def numbers_of(y: Any) -> HostArray:
     """The target as given: the tube of 0.1 is in its units."""
-    return np.asarray(to_numpy(y) if is_foreign(y) else y, dtype=np.float64).ravel()
+    return np.asarray(to_numpy(y) if is_non_numpy(y) else y, dtype=np.float64).ravel()

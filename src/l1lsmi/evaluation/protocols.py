@@ -15,7 +15,8 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from l1lsmi._arrays import HostArray, to_numpy
-from l1lsmi._numerics.target import Target, median_root
+from l1lsmi._numerics.target import Target
+from l1lsmi._rows.medians import median_root
 from l1lsmi._rows.table import Table, standardize
 from l1lsmi._validation.features import check_xy
 from l1lsmi._validation.parameters import seed_of

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from l1lsmi._arrays import HostArray, is_foreign, to_numpy
+from l1lsmi._arrays import HostArray, is_non_numpy, to_numpy
 from l1lsmi._validation.features import check_xy
 from l1lsmi._validation.parameters import seed_of
 from l1lsmi.evaluation.checks import check_groups, check_task, numbers_of, required
@@ -264,7 +264,7 @@ def _arena(
     features, target = check_xy(X, required("y", y), task)
     kind = "classification" if target.is_classification else "regression"
     group_of_row = check_groups(groups, target.n_rows)
-    values = np.asarray(to_numpy(y) if is_foreign(y) else y)
+    values = np.asarray(to_numpy(y) if is_non_numpy(y) else y)
     seeds = np.random.default_rng(seed_of(random_state)).integers(2**31, size=n_splits).tolist()
     splits = tuple(
         split_rows(values, n_train=n_train, groups=group_of_row, task=kind, random_state=seed)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi._arrays import HostArray, steady_blas
+from l1lsmi._arrays import HostArray, single_threaded_blas
 from l1lsmi.explain._subset_scorer import SubsetScorer
 from l1lsmi.explain.sample import MAX_ROWS
 from l1lsmi.measures import Measure
@@ -99,7 +99,7 @@ def contributions(
     return score_members(scorer)
 
 
-@steady_blas()
+@single_threaded_blas()
 def score_members(scorer: SubsetScorer) -> Contributions:
     """The same for an existing scorer."""
     columns = scorer.selected

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi._arrays import HostArray, steady_blas
+from l1lsmi._arrays import HostArray, single_threaded_blas
 from l1lsmi._validation.parameters import check_count
 from l1lsmi.explain._subset_scorer import SubsetScorer
 from l1lsmi.explain.sample import MAX_ROWS
@@ -98,7 +98,7 @@ def interactions(
     return score_pairs(scorer, max_features)
 
 
-@steady_blas()
+@single_threaded_blas()
 def score_pairs(scorer: SubsetScorer, max_features: int = 20) -> Interactions:
     """The same for an existing scorer."""
     check_count("max_features", min(max_features, len(scorer.names)), len(scorer.names))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi._arrays import HostArray, steady_blas
+from l1lsmi._arrays import HostArray, single_threaded_blas
 from l1lsmi._numerics.ranking import best_first
 from l1lsmi._validation.parameters import check_count
 from l1lsmi.explain._noise_level import by_dependence
@@ -180,7 +180,7 @@ def redundancy(
     return score_rejected(scorer, n_rejected, max_features)
 
 
-@steady_blas()
+@single_threaded_blas()
 def score_rejected(scorer: SubsetScorer, n_rejected: int = 15, max_features: int = 20) -> Redundancy:
     """The same for an existing scorer."""
     m = len(scorer.names)

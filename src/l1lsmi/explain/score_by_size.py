@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi._arrays import HostArray, steady_blas
+from l1lsmi._arrays import HostArray, single_threaded_blas
 from l1lsmi._validation.parameters import check_count
 from l1lsmi.explain._subset_scorer import SubsetScorer
 from l1lsmi.explain.sample import MAX_ROWS
@@ -107,7 +107,7 @@ def score_by_size(
     return score_sizes(scorer, max_size)
 
 
-@steady_blas()
+@single_threaded_blas()
 def score_sizes(scorer: SubsetScorer, max_size: int | None = None) -> ScoreBySize:
     """The same for an existing scorer."""
     k, m = scorer.selected.size, len(scorer.names)

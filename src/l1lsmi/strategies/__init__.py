@@ -4,7 +4,7 @@ A strategy is given a measure bound to data and declares what it needs of it (`p
 measure.
 """
 
-from l1lsmi.strategies._base import Strategy
+from l1lsmi.strategies._base import Advance, SearchState, Strategy
 from l1lsmi.strategies.backward import Backward
 from l1lsmi.strategies.exhaustive import Exhaustive
 from l1lsmi.strategies.forward import Forward
@@ -25,4 +25,6 @@ __all__ = [
     "WeightedSelection",
     "Step",
     "Strategy",
+    "SearchState",
+    "Advance",
 ]

@@ -118,8 +118,16 @@ class PairedRows(FixedModelDraws):
         self._last_columns = found
         return found
 
+    @cached_property
+    def _out_of_core_parts(self) -> Parts:
+        """The parts of an out-of-core table: workers of a cluster keep what they were sent."""
+        return self.table.parts(self._paired_target, self._one_fold, BLOCK_ROWS)
+
     def _parts(self, columns: HostArray, block_rows: int) -> Parts:
-        return self._with_columns(columns).parts(self._paired_target, self._one_fold, block_rows)
+        table = self._with_columns(columns)
+        if not table.in_memory:
+            return self._out_of_core_parts
+        return table.parts(self._paired_target, self._one_fold, block_rows)
 
     def _sum_pairs(self, term: Callable[..., Any], *arguments: Any, columns: HostArray) -> Any:
         """Add up a term over all pairs of blocks; ``columns`` are those that it reads."""

@@ -1,4 +1,4 @@
-"""Progress of a run: a bar on a terminal where rich is installed, now and then a line elsewhere."""
+"""Progress of a run: a bar on a terminal if rich is installed, otherwise a line every ten seconds."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any
 SECONDS_BETWEEN_LINES = 10.0
 
 
-class Show:
-    """Counts units and tells the time that is left, by the rough cost of what is done and what is not."""
+class Progress:
+    """Counts units and estimates the remaining time from their relative cost."""
 
     def __init__(self, n_units: int, cost: float, verbose: bool = True) -> None:
         self._n_units, self._cost = n_units, max(cost, 1.0)
         self._done, self._cost_done = 0, 0.0
-        self._started = self._said = time.monotonic()
+        self._started = self._printed = time.monotonic()
         self._verbose = verbose
         self._bar: Any = None
         self._task: Any = None
 
-    def __enter__(self) -> Show:
+    def __enter__(self) -> Progress:
         if self._verbose and sys.stderr.isatty():
             self._bar = _rich_bar()
         if self._bar is not None:
@@ -41,19 +41,20 @@ class Show:
         self._cost_done += cost
         if self._bar is not None:
             self._bar.update(self._task, advance=cost, detail=self._count())
-        elif self._verbose and time.monotonic() - self._said >= SECONDS_BETWEEN_LINES:
-            self._said = time.monotonic()
-            passed = self._said - self._started
+        elif self._verbose and time.monotonic() - self._printed >= SECONDS_BETWEEN_LINES:
+            self._printed = time.monotonic()
+            passed = self._printed - self._started
             left = passed * (self._cost - self._cost_done) / max(self._cost_done, 1e-9)
-            self.say(f"{self._count()}, about {_duration(left)} left")
+            self.print(f"{self._count()}, about {_duration(left)} left")
 
-    def say(self, text: str) -> None:
-        """A line for whoever runs it."""
+    def print(self, text: str) -> None:
+        """Print a line above the bar."""
         if self._verbose:
             if self._bar is not None:
                 self._bar.console.print(text, highlight=False)
             else:
-                print(text, file=sys.stderr, flush=True)
+                sys.stderr.write(f"{text}\n")
+                sys.stderr.flush()
 
     def _count(self) -> str:
         return f"{self._done} of {self._n_units} trials"
@@ -69,10 +70,11 @@ def _duration(seconds: float) -> str:
 def _rich_bar() -> Any:
     try:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
     except ImportError:
         return None
-    return Progress(
+    return Bar(
         TextColumn("{task.fields[detail]}"),
         BarColumn(),
         TimeElapsedColumn(),

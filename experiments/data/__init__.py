@@ -1,0 +1,1 @@
+"""Loading of the paper's real datasets: local copies, downloads, and their conversion to X and y."""
