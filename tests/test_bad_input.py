@@ -99,7 +99,7 @@ def test_bad_data_in_the_measures(name):
 def test_every_selector_refuses_a_bad_number_of_features(name):
     for k, message in (
         (0, "Got 0 instead"),
-        (5, "n_features_to_select=5 must be .* between 1 and the 4 features of X"),
+        (5, "n_features_to_select=5 must be .* between 1 and the number of features: X has 4 feature"),
         (1.0, "Got 1.0 instead"),
         ("two", "Got 'two' instead"),
     ):
@@ -148,7 +148,7 @@ def test_a_named_column_is_named():
 BAD_PARAMETERS = [
     (
         {"n_features_to_select": 5},
-        "n_features_to_select=5 must be .* between 1 and the 4 features of X",
+        "n_features_to_select=5 must be .* between 1 and the number of features: X has 4 feature",
     ),
     ({"n_features_to_select": 0}, "'n_features_to_select' parameter of L1LSMI must be .* Got 0 instead"),
     ({"n_features_to_select": 1.5}, "Got 1.5 instead"),
@@ -250,8 +250,16 @@ def test_a_failed_fit_leaves_no_trace():
 
 @pytest.mark.parametrize("k", [0, -1, 1.5, 2.0, "a", np.nan, 5, True])
 def test_bad_counts_for_the_strategy(k):
-    with pytest.raises(ValueError, match=r"k=.* must be a whole number between 1 and the 4"):
+    with pytest.raises(
+        ValueError, match=r"k=.* must be a whole number .* X has 4 feature\(s\)"
+    ):
         L1Path().select(SquaredMutualInformation(), X, Y, k)
+
+
+def test_more_features_than_one_column_has():
+    # scikit-learn's checks look for these words.
+    with pytest.raises(ValueError, match=r"1 feature\(s\)"):
+        L1LSMI(2).fit(X[:, :1], Y)
 
 
 def test_numbers_in_an_object_array_are_numbers():

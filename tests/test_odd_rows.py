@@ -86,14 +86,14 @@ def test_a_function_that_gives_the_same_iterator_or_fewer_rows():
     table, y = frame()
     X = table.to_numpy()
     once = iter([X[:100], X[100:]])
-    assert_refused(selector(), lambda: once, y, "X gave 0 rows on this visit and 200 on the first")
+    assert_refused(selector(), lambda: once, y, "X gave 0 rows on this pass and 200 on the first")
     calls = []
 
     def fewer():
         calls.append(len(calls))
         return iter([X] if len(calls) < 3 else [X[:150]])
 
-    assert_refused(selector(explore_rows=100), fewer, y, "X gave 150 rows on this visit and 200 on the first")
+    assert_refused(selector(explore_rows=100), fewer, y, "X gave 150 rows on this pass and 200 on the first")
 
 
 def test_a_generator_is_no_function():
@@ -102,7 +102,7 @@ def test_a_generator_is_no_function():
         selector(),
         (block for block in [table.to_numpy()]),
         y,
-        "X is a generator, which can be gone through only once",
+        "X is a generator, which can be read only once",
     )
 
 

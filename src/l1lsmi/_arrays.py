@@ -27,8 +27,8 @@ Namespace: TypeAlias = Any
 HostArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 # Freeing one large block, which is never touched, teaches glibc to keep freed memory of up to this
-# size for the next array instead of handing it back: thousands of arrays come and go in a search,
-# and touching fresh pages costs more than the arithmetic on them. Elsewhere it does nothing.
+# size for the next array instead of returning it to the system: thousands of arrays come and go in a search,
+# and touching fresh pages costs more than the arithmetic on them. Other allocators ignore it.
 np.empty(16 * 2**20, dtype=np.uint8)
 
 
@@ -355,7 +355,7 @@ def shifted_inverse_factors(matrices: Array, shifts: Sequence[float]) -> tuple[A
     basis : array of shape (G, r, b, b)
     diagonal : array of shape (G, r, b, L / G)
         The inverse for shift g * L / G + i is ``basis[g] @ diag(diagonal[g, :, :, i]) @ basis[g].T``. NumPy
-        has one eigendecomposition for all shifts (G = 1); elsewhere there is a Cholesky factor for each
+        has one eigendecomposition for all shifts (G = 1); other libraries have a Cholesky factor for each
         (G = L), because devices compute eigendecompositions one after the other.
     """
     xp = namespace(matrices)

@@ -28,7 +28,7 @@ from l1lsmi.sources import computed_targets, is_out_of_core, open_rows, select_c
 
 
 class Selector(SelectorMixin, BaseEstimator):
-    """Base of all selectors: a subclass says in `_learn` what it makes of checked data.
+    """Base of all selectors: a subclass learns from checked data in `_learn`.
 
     Nothing is kept of a fit that fails, and arrays stay in their library and on their device.
     """
@@ -44,22 +44,22 @@ class Selector(SelectorMixin, BaseEstimator):
     support_: HostArray
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Select features of X that say most about y.
+        """Select the features of X that are most informative about y.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            NumPy, pandas, polars, or any array API library such as torch. Selectors that visit rows in
-            blocks also take rows that are not in memory: see `l1lsmi.sources.open_rows`.
+            NumPy, pandas, polars, or any array API library such as torch. Selectors that support
+            out-of-core data also take rows that are not in memory: see `l1lsmi.sources.open_rows`.
         y : array-like of shape (n_samples,)
-            What is to be predicted; of a file or dataframe that is not in memory, the name of its column.
+            The target; of a file or dataframe that is not in memory, the name of its column.
 
         Returns
         -------
         self : object
         """
         self._validate_params()
-        # A copy is told about the features first: nothing is kept of a fit that fails.
+        # A copy gets the names of the features first: nothing is kept of a fit that fails.
         checked = clone(self)
         table, target = self._read(X, y, checked)
         k = check_share("n_features_to_select", self.n_features_to_select, table.n_columns)
@@ -84,7 +84,7 @@ class Selector(SelectorMixin, BaseEstimator):
             return opened.table, check_target_of(opened.table.n_rows, opened.y, self._task())
         if isinstance(X, Iterator):
             raise ValueError(
-                f"X is a {type(X).__name__}, which can be gone through only once: pass a function that gives "
+                f"X is a {type(X).__name__}, which can be read only once: pass a function that returns "
                 "a new iterator of blocks each time."
             )
         target: Target | None = None
@@ -110,7 +110,7 @@ class Selector(SelectorMixin, BaseEstimator):
         return str(getattr(self, "task", "auto"))
 
     def _learn(self, table: Table, target: Any, k: int) -> Mapping[str, Any]:
-        """Learned attributes by name, without the trailing underscore; ``support`` among them."""
+        """Learned attributes by name, without the trailing underscore; one is ``support``."""
         raise NotImplementedError
 
     def _after_fit(self) -> None:

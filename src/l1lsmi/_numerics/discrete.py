@@ -101,7 +101,7 @@ class States:
         return np.asarray(np.log(n) + (np.add.reduceat(together, starts) - alone) / n)
 
     def _pieces(self) -> Iterator[tuple[HostArray, HostArray]]:
-        """One-hot codes of some columns at a time, side by side, and where each column starts."""
+        """One-hot codes of some columns at a time, in one array, and where each column starts."""
         most = max(MOST_VALUES // (16 * self.codes.shape[0]), 1)
         piece = np.cumsum(self.n_states) // most
         for columns in np.split(np.arange(piece.size), np.flatnonzero(np.diff(piece)) + 1):

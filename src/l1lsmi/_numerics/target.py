@@ -82,8 +82,9 @@ class Target:
             return self.codes
         if self.values.ndim == 1:
             return self.values
-        _, directions = np.linalg.eigh(self.values.T @ self.values)
-        return np.asarray(self.values @ directions[:, -1])
+        weights = 1.0 if self.row_weights is None else self.row_weights[:, None]
+        leading = np.linalg.eigh(self.values.T @ (self.values * weights))[1][:, -1]
+        return np.asarray(self.values @ (leading * np.sign(leading[np.abs(leading).argmax()])))
 
     def class_shares(self) -> HostArray:
         """Share of every class in the rows."""

@@ -77,8 +77,8 @@ class StreamTable(OutOfCoreTable):
                 yield block
         if n_rows != self.n_rows:
             raise ValueError(
-                f"X gave {n_rows} rows on this visit and {self.n_rows} on the first: let it give the same "
-                "rows each time it is gone through."
+                f"X gave {n_rows} rows on this pass and {self.n_rows} on the first: let it give the same "
+                "rows each time it is read."
             )
 
     def _read(self, rows: HostArray) -> Table:

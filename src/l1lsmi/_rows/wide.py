@@ -67,14 +67,14 @@ def wide_pull_back(
     -------
     slopes : numpy.ndarray of shape (m,)
     """
-    at_rows, at_centers, turned = slope.sum(axis=1), slope.sum(axis=0), slope.T
+    at_rows, at_centers, across = slope.sum(axis=1), slope.sum(axis=0), slope.T
 
     def of_part(inside: slice) -> HostArray:
         some, around = points[:, inside], centers_at(inside)
         total = np.einsum("i,ij,ij->j", at_rows, some, some)
         total += np.einsum("l,lj,lj->j", at_centers, around, around)
         total *= 0.5
-        total -= np.einsum("lj,lj->j", turned @ some, around)
+        total -= np.einsum("lj,lj->j", across @ some, around)
         return np.asarray(total)
 
     return np.concatenate(list(_over_columns(of_part, points.shape[1], n_threads)))

@@ -1,1 +1,1 @@
-"""Everything that is refused, in one place: one sentence that says what, and what to do."""
+"""All checks of input and parameters; every error names what was wrong and what to do."""

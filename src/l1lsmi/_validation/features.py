@@ -35,7 +35,7 @@ def check_xy(X: Any, y: Any, task: str, estimator: Any = None) -> tuple[Array, T
     X, y : array-like
     task : str
     estimator : estimator or None
-        Is told the number and the names of the features.
+        Gets the number and the names of the features.
 
     Returns
     -------

@@ -27,7 +27,8 @@ def check_count(name: str, value: Any, n_features: int) -> int:
     """Check a number of features."""
     if not isinstance(value, Integral) or isinstance(value, bool) or not 1 <= int(value) <= n_features:
         raise ValueError(
-            f"{name}={value!r} must be a whole number between 1 and the {n_features} features of X."
+            f"{name}={value!r} must be a whole number between 1 and the number of features: X has "
+            f"{n_features} feature(s)."
         )
     return int(value)
 

@@ -45,9 +45,8 @@ class MutualInformation(DensityRatioMeasure):
         For regression, the kernel width of the target over the median distance of its values (of
         400 of them where there are more).
     score_by : {"cross_validation", "estimate"}, default="cross_validation"
-        What ``score`` gives and strategies compare sets by: what rows left out say of the measure
-        (the cross-validation score with its sign turned), which many features do not flatter,
-        or the estimate from all rows.
+        What ``score`` returns and strategies compare sets by: minus the cross-validation score, which does
+        not grow with the number of features, or the estimate from all rows.
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" takes numbers with fractions, or more than 20 different whole numbers, for regression.
     random_state : int, RandomState instance or None, default=None
@@ -55,8 +54,8 @@ class MutualInformation(DensityRatioMeasure):
 
     Examples
     --------
-    Neither input of an exclusive or says anything alone; together they say all there is to know about
-    the class, log 2.
+    Neither input of an exclusive or is informative alone; both have all the information about the class,
+    log 2.
 
     >>> import numpy as np
     >>> from l1lsmi.measures import MutualInformation

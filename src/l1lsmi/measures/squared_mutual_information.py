@@ -23,8 +23,8 @@ class SquaredMutualInformation(DensityRatioMeasure):
     It is zero exactly when features and target are independent, and it sees interactions and
     non-linear dependence. The density ratio is fitted directly, as a sum of kernels around some of
     the rows, by regularised least squares; the kernel width and the regularization are chosen by
-    cross-validation: the best candidates first, then a walk from there for as long as the score
-    falls. Features are standardised inside.
+    cross-validation: the best of the candidates, then steps from there for as long as the score falls.
+    Features are standardised inside.
 
     Parameters
     ----------
@@ -46,9 +46,8 @@ class SquaredMutualInformation(DensityRatioMeasure):
         For regression, the kernel width of the target over the median distance of its values (of
         400 of them where there are more).
     score_by : {"cross_validation", "estimate"}, default="cross_validation"
-        What ``score`` gives and strategies compare sets by: what rows left out say of the measure
-        (the cross-validation score with its sign turned, less 1/2), which many features do not flatter,
-        or the estimate from all rows.
+        What ``score`` returns and strategies compare sets by: minus the cross-validation score less 1/2,
+        which does not grow with the number of features, or the estimate from all rows.
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" takes numbers with fractions, or more than 20 different whole numbers, for regression.
     random_state : int, RandomState instance or None, default=None
@@ -56,8 +55,8 @@ class SquaredMutualInformation(DensityRatioMeasure):
 
     Examples
     --------
-    Neither input of an exclusive or says anything alone; together they say everything, and no
-    measurement of two classes can exceed 1/2.
+    Neither input of an exclusive or is informative alone; both determine the class, and the measure of two
+    classes cannot exceed 1/2.
 
     >>> import numpy as np
     >>> from l1lsmi.measures import SquaredMutualInformation

@@ -1,10 +1,10 @@
-"""The scikit-learn estimators: validate, hand over, store what was learned.
+"""The scikit-learn estimators: validate, search, store what was learned.
 
 Which parts make which method: `FeatureSelector` takes any measure and any strategy that fit together.
 Those with a name of their own are
 
-- `L1Path` x `SquaredMutualInformation`: l1-LSMI (`L1LSMI`);
-- `L1Path` x `HSIC`: l1-HSIC (`L1HSIC`);
+- `L1Path` or `L1Paper` x `SquaredMutualInformation`: l1-LSMI (`L1LSMI`);
+- `L1Path` or `L1Paper` x `HSIC`: l1-HSIC (`L1HSIC`);
 - `Ranking` x `Pearson`: correlation ranking (PC);
 - `Forward` or `Backward` x `HSIC` or `SquaredMutualInformation`: F-HSIC, B-HSIC, F-LSMI, B-LSMI.
 """

@@ -17,21 +17,21 @@ class FeatureSelector(PartsSelector):
     Parameters
     ----------
     measure : Measure or None, default=None
-        How much a set of features says about the target: `Pearson`, `HSIC`, `MutualInformation`,
+        How strongly the target depends on a set of features: `Pearson`, `HSIC`, `MutualInformation`,
         `SquaredMutualInformation` (which is what None stands for), or one of your own.
     strategy : Strategy or None, default=None
-        How to search for the best set: `Ranking`, `Forward`, `Backward`, `Exhaustive`, `L1Path`
+        How to search for the best set: `Ranking`, `Forward`, `Backward`, `Exhaustive`, `L1Paper`, `L1Path`
         (which is what None stands for), or one of your own.
     n_features_to_select : int, float or None, default=None
         Number of features, or their share strictly between 0 and 1; None selects half.
     memory_limit : int or None, default=None
-        Bytes that may be used beside X, by a measure that visits rows in blocks: `SquaredMutualInformation`
-        or `HSIC`; see `L1LSMI` and `L1HSIC`.
+        Bytes that may be used beside X, by a measure that supports out-of-core data:
+        `SquaredMutualInformation` or `HSIC`; see `L1LSMI` and `L1HSIC`.
     device : str or None, default=None
         Where to work on X that is in memory, such as "cuda": it is copied there, by torch or else by CuPy.
         None works where X is.
     precision : {"float64", "float32"}, default="float64"
-        What distances and kernels are worked out in, by a measure that visits rows in blocks.
+        Data type of distances and kernels, of a measure that supports out-of-core data.
     random_state : int, RandomState instance or None, default=None
         Draws whatever the parts draw at random; None takes that of the measure.
 
@@ -42,17 +42,17 @@ class FeatureSelector(PartsSelector):
     ranking_ : ndarray of int, shape (n_features,)
         1 for selected features; 2, 3, ... for the others, the most promising first.
     score_ : float
-        What the measure says of the selected set; the mean over its features with `Ranking`. With
-        `L1Path` it is what the measure says of the weighted features.
+        Score of the selected set; the mean over its features with `Ranking`. With `L1Path` and `L1Paper` it
+        is that of the weighted features.
     path_ : list
-        Stations of the search: every set of a forward, backward or exhaustive search with its score
+        Steps of the search: every set of a forward, backward or exhaustive search with its score
         (`Step`), every radius of a weighting.
     stop_reason_ : str
         Why the search ended, in a sentence.
     scores_ : ndarray of float, shape (n_features,)
-        With `Ranking`: what every feature says by itself.
+        With `Ranking`: the score of every feature alone.
     estimate_, weights_, cv_score_, sigma_, regularization_, radius_, n_useful_features_, n_iter_
-        With `L1Path`: see `L1LSMI`.
+        With `L1Path` and `L1Paper`: see `L1LSMI`.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.

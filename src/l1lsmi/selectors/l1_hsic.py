@@ -49,12 +49,12 @@ class L1HSIC(L1Selector):
         Where to work on X that is in memory, such as "cuda": it is copied there, by torch or else by CuPy.
         None works where X is.
     precision : {"float64", "float32"}, default="float64"
-        What distances and kernels are worked out in. "float32" takes about half the memory beside X, and less
+        Data type of distances and kernels. "float32" takes about half the memory beside X, and less
         time. Means and scales of the columns, sums over rows and weights are in float64 either way.
     random_state : int, RandomState instance or None, default=None
         Draws the starts.
     n_jobs : int or None, default=None
-        Restarts run side by side in threads.
+        Restarts run in parallel in threads.
     verbose : int, default=0
         1 shows progress, as a bar where rich is installed.
 
@@ -65,7 +65,7 @@ class L1HSIC(L1Selector):
     weights_ : ndarray of float, shape (n_features,)
         Weights of the standardised features; 0 for those not selected.
     ranking_ : ndarray of int, shape (n_features,)
-        1 for selected features; 2, 3, ... for the others, those that held out longest first.
+        1 for selected features; 2, 3, ... for the others, those that survived longest on the path first.
     hsic_ : float
         The criterion for the weighted features.
     sigma_ : float

@@ -12,9 +12,9 @@ from l1lsmi.selectors._parts import L1Selector, pick
 class L1LSMI(L1Selector):
     """Select features by l1-penalised squared-loss mutual information.
 
-    Finds the set of exactly k features that together say most about the target: it sees
-    interactions (an exclusive or, where no feature says anything alone) and non-linear dependence,
-    and prefers features that add something to redundant ones. Features are standardised inside; constant
+    Finds the set of exactly k features that is most informative about the target. It sees interactions (an
+    exclusive or, where no feature is informative alone) and non-linear dependence, and leaves out redundant
+    features. Features are standardised inside; constant
     features get weight 0.
 
     Parameters
@@ -22,7 +22,7 @@ class L1LSMI(L1Selector):
     n_features_to_select : int, float or None, default=None
         Number of features, or their share strictly between 0 and 1; None selects half.
     algorithm : {"path", "paper"}, default="path"
-        "path" follows a shrinking l1 ball from all features down and climbs on the cross-validation
+        "path" follows a shrinking l1 ball from all features down and ascends on the cross-validation
         score; "paper" is Algorithm 1 of the paper.
     n_basis : int, default=100
         Number of kernel centres.
@@ -42,24 +42,24 @@ class L1LSMI(L1Selector):
     time_limit : float or None, default=None
         Seconds after which the best set so far is returned, with a warning.
     explore_rows : int or None, default=10_000
-        Of more rows than this the search looks at a sample of so many, each class or range of the target in
+        Of more rows than this a sample of so many is searched, each class or range of the target in
         proportion; all rows decide between the best three sets, choose the model and give the scores.
-        None searches on all rows.
+        None searches all rows.
     memory_limit : int or None, default=None
-        Bytes that may be used beside X; rows that do not fit are worked out anew for every step instead of
-        being kept. None keeps up to a quarter of a gigabyte, and on a device a part of its free memory.
+        Bytes that may be used beside X; rows that do not fit are computed anew for every step instead of
+        being cached. None caches up to a quarter of a gigabyte, and on a device a part of its free memory.
     device : str or None, default=None
         Where to work on X that is in memory, such as "cuda": it is copied there, by torch or else by CuPy.
         None works where X is.
     precision : {"float64", "float32"}, default="float64"
-        What distances and kernels are worked out in. "float32" takes about half the memory beside X, and less
+        Data type of distances and kernels. "float32" takes about half the memory beside X, and less
         time where they are most of the work: with many columns or many rows. Means and scales of the
         columns, sums over rows, fits and weights are in float64 either way.
     random_state : int, RandomState instance or None, default=None
         Draws centres, folds and starts. The same number gives the same answer whatever ``n_jobs``
         or the number of BLAS threads.
     n_jobs : int or None, default=None
-        Restarts run side by side in threads.
+        Restarts run in parallel in threads.
     verbose : int, default=0
         1 shows progress, as a bar where rich is installed.
 
@@ -70,7 +70,7 @@ class L1LSMI(L1Selector):
     weights_ : ndarray of float, shape (n_features,)
         Weights of the standardised features; 0 for those not selected.
     ranking_ : ndarray of int, shape (n_features,)
-        1 for selected features; 2, 3, ... for the others, those that held out longest first.
+        1 for selected features; 2, 3, ... for the others, those that survived longest on the path first.
     smi_ : float
         Estimate of the squared-loss mutual information of the weighted features with the target.
     cv_score_ : float
@@ -82,8 +82,8 @@ class L1LSMI(L1Selector):
     path_ : list of PathPoint
         Every radius visited: restart, radius, size, support, weights, objective and cv_score.
     n_useful_features_ : int
-        How many of the selected features earn their place by the cross-validation score; fewer
-        than asked for where the data cannot give so many.
+        At how many of the selected features the loss is lowest; fewer than asked for where the others do not
+        help.
     n_iter_ : int
         Ascent steps taken.
     stop_reason_ : str
@@ -163,5 +163,5 @@ class L1LSMI(L1Selector):
             task=self.task,
         )
         learned = self._search(measure, self._strategy(), table, target, k, self.random_state)
-        del learned["score"]  # cv_score says the same
+        del learned["score"]  # the same as cv_score
         return {"smi": learned.pop("estimate"), **learned}

@@ -1,6 +1,6 @@
-"""Dask arrays and dataframes: rows stay on the workers, sums travel.
+"""Dask arrays and dataframes: rows stay on the workers, only sums are sent.
 
-Every chunk of rows is loaded once and stays where it is; what a visit computes of it is added up on its
+Every chunk of rows is loaded once and stays where it is; what a pass computes of it is added up on its
 worker first, so that a step moves a few small arrays per worker, however many rows there are. Only sums over
 pairs of rows move rows: the columns that are asked for, to every worker. All tasks are functions of chunks
 that the scheduler knows how to make again: a worker that is lost costs the time to do so.
@@ -79,7 +79,7 @@ def _chunks(X: Any) -> list[Any]:
         raise ValueError("X has chunks of unknown width: call X.compute_chunk_sizes() first.")
     if len(X.chunks[1]) > 1:
         raise ValueError(
-            f"X is cut into {len(X.chunks[1])} chunks of columns, but rows are visited whole: call "
+            f"X is cut into {len(X.chunks[1])} chunks of columns, but rows are read whole: call "
             "X.rechunk({1: -1}) first."
         )
     return [row[0] for row in X.to_delayed()]
@@ -107,7 +107,7 @@ class Cluster:
 
     def width(self) -> int:
         """How many tasks run at a time."""
-        with _trouble_named(self._client):
+        with _cluster_errors(self._client):
             return max(1, int(sum(self._client.nthreads().values())))
 
     def in_order(
@@ -120,7 +120,7 @@ class Cluster:
     def _all(self, function: Callable[[Any, Any], Any], problem: Any, items: list[Any]) -> list[Any]:
         from distributed import CancelledError
 
-        with _trouble_named(self._client):
+        with _cluster_errors(self._client):
             for attempt in range(ATTEMPTS):
                 shared = self._shared(problem)
                 tasks = [
@@ -185,7 +185,7 @@ class ClusterTable(OutOfCoreTable):
     def parts(self, target: Any, fold_of_row: HostArray, part_rows: int) -> ClusterParts:
         """The rows with their targets and folds, in the chunks on the workers."""
         parts = []
-        with _trouble_named(self.client):
+        with _cluster_errors(self.client):
             workers = self._even_places()
             for chunk, worker, start, stop in zip(
                 self.chunks, workers, self.starts[:-1], self.starts[1:], strict=True
@@ -208,8 +208,8 @@ class ClusterTable(OutOfCoreTable):
         for chunk, size in zip(self.chunks, np.diff(self.starts), strict=True):
             here = [name for name in holders.get(chunk.key, ()) if name in loads]
             near = [name for name in here if loads[name] + 0.5 * size <= share * threads[name]]
-            among = sorted(near or loads)
-            place = min(among, key=lambda name: loads[name] / threads[name], default="")
+            candidates = sorted(near or loads)
+            place = min(candidates, key=lambda name: loads[name] / threads[name], default="")
             if place:
                 loads[place] += float(size)
             places.append(place)
@@ -222,7 +222,7 @@ class ClusterTable(OutOfCoreTable):
 
 @dataclass
 class ClusterParts:
-    """Parts on workers; a visit is one task for each thread of a worker and the parts that it has."""
+    """Parts on workers; a pass is one task for each thread of a worker and the parts that it has."""
 
     client: Any
     parts: list[Any]
@@ -249,7 +249,7 @@ class ClusterParts:
 
     def sum(self, function: Callable[..., Any], *arguments: Any, columns: HostArray | None) -> Any:
         """Add up over the parts: on each worker first, then here."""
-        with _trouble_named(self.client):
+        with _cluster_errors(self.client):
             task = self.client.submit(_task, function, arguments, pure=False)
             shares = self._shares()
             tasks = [
@@ -262,7 +262,7 @@ class ClusterParts:
         """Add up over pairs of parts: some columns of as many parts as may be kept go to every worker."""
         groups = self._groups(columns)
         found: list[Any] = []
-        with _trouble_named(self.client):
+        with _cluster_errors(self.client):
             task = self.client.submit(_task, function, arguments, pure=False)
             shares = self._shares()
             workers = {worker for worker, _ in shares}
@@ -298,7 +298,7 @@ class ClusterParts:
         return groups
 
     def _send(self, group: list[int], columns: HostArray, workers: set[str], *, keep: bool) -> dict[str, Any]:
-        """Bring some columns of some parts together, and to each worker.
+        """Collect some columns of some parts, and send them to each worker.
 
         All parts of the same columns, or of some of them, are not sent again.
         """
@@ -306,9 +306,9 @@ class ClusterParts:
         if keep and known is not None and np.isin(columns, known[0]).all() and workers <= set(known[1]):
             return known[1]
         narrow = [self.client.submit(_narrow, self.parts[i], columns, pure=False) for i in group]
-        together = self.client.submit(_numbered, group, narrow, pure=False)
-        # What a worker has only borrowed from another would be taken from it between two visits.
-        sent = {worker: _submit(self.client, worker, _keep, together) for worker in sorted(workers)}
+        gathered = self.client.submit(_numbered, group, narrow, pure=False)
+        # A copy of what another worker has could be removed between two passes.
+        sent = {worker: _submit(self.client, worker, _keep, gathered) for worker in sorted(workers)}
         self._sent = (columns, sent) if keep else None
         return sent
 
@@ -316,7 +316,7 @@ class ClusterParts:
 def _cluster_table(
     client: Any, chunks: Sequence[Any], names: list[str] | None, resources: Resources
 ) -> ClusterTable:
-    with _trouble_named(client):
+    with _cluster_errors(client):
         futures = [client.submit(_values, chunk, pure=False) for chunk in client.compute(list(chunks))]
     sizes = _run(client, len, [(chunk,) for chunk in futures])
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
@@ -332,8 +332,8 @@ def _cluster_table(
 
 
 @contextmanager
-def _trouble_named(client: Any) -> Iterator[None]:
-    """Say in a sentence what goes wrong with the cluster; what goes wrong in a task is left as it is."""
+def _cluster_errors(client: Any) -> Iterator[None]:
+    """Raise one clear error for a failure of the cluster; errors of a task are left as they are."""
     from distributed import CancelledError
     from distributed.comm.core import CommClosedError
     from distributed.scheduler import KilledWorker
@@ -361,7 +361,7 @@ def _submit(client: Any, worker: str, function: Callable[..., Any], *arguments: 
 
 def _run(client: Any, function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> list[Any]:
     """Results of a function for each tuple of arguments."""
-    with _trouble_named(client):
+    with _cluster_errors(client):
         futures = [client.submit(function, *some, pure=False) for some in arguments]
         found: list[Any] = client.gather(futures)
     return found
@@ -371,10 +371,10 @@ def _run(client: Any, function: Callable[..., Any], arguments: Iterable[tuple[An
 
 
 def _bytes_of(value: Any) -> int:
-    """What a value takes, as it would travel: the scheduler is to know how dear it is to move one."""
-    apart: list[pickle.PickleBuffer] = []
-    beside = len(pickle.dumps(value, protocol=5, buffer_callback=apart.append))
-    return beside + sum(buffer.raw().nbytes for buffer in apart)
+    """Bytes of a pickled value: the scheduler has to know how expensive it is to move."""
+    buffers: list[pickle.PickleBuffer] = []
+    size = len(pickle.dumps(value, protocol=5, buffer_callback=buffers.append))
+    return size + sum(buffer.raw().nbytes for buffer in buffers)
 
 
 def _tell_sizes() -> None:

@@ -1,4 +1,4 @@
-"""Tell what X is, and open it."""
+"""Recognise what X is, and open it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from l1lsmi._rows.table import Resources, RowTable
 
 
 class OpenRows(NamedTuple):
-    """A table whose rows are elsewhere, what is to be predicted, and the names of the columns."""
+    """An out-of-core table, its target, and the names of its columns."""
 
     table: RowTable
     y: Any
@@ -19,7 +19,7 @@ class OpenRows(NamedTuple):
 
 
 def computed_targets(y: Any) -> Any:
-    """Targets of all rows in memory: those of dask are computed.
+    """Targets of all rows in memory; a dask collection is computed.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def _library(thing: object) -> str:
 
 
 def is_out_of_core(X: object) -> bool:
-    """Tell whether the rows of X are elsewhere than in memory.
+    """Tell whether the rows of X are out-of-core: on disk, on a cluster, or given in blocks.
 
     Parameters
     ----------
@@ -67,14 +67,14 @@ def is_out_of_core(X: object) -> bool:
 
 
 def open_rows(X: Any, y: Any, resources: Resources | None = None) -> OpenRows:
-    """Open rows that are elsewhere, and visit them once to measure the columns.
+    """Open out-of-core rows, and pass over them once for the column statistics.
 
     Parameters
     ----------
     X : path, pyarrow dataset or table, dask array or dataframe, or callable
         A path is that of a Parquet or Feather file, or of a directory of such files. A callable takes no
         arguments and gives an iterator of blocks, each an array of shape (rows, features) or a pair of such
-        an array and its targets; it is called anew for every visit.
+        an array and its targets; it is called again for every pass over the rows.
     y : array-like, dask collection, str or None
         Targets of all rows; the name of the column that holds them, for files and dataframes; None where
         the blocks bring them.
@@ -123,7 +123,7 @@ def select_columns(X: Any, columns: HostArray, n_features: int, names: Any = Non
     """
     if _library(X) not in ("dask", "dask_expr"):
         raise ValueError(
-            f"X is a {type(X).__name__}, of which no columns can be taken here: read those that "
+            f"X is a {type(X).__name__}, from which columns cannot be taken: read those that "
             "get_feature_names_out names."
         )
     if X.shape[1] != n_features:

@@ -1,4 +1,4 @@
-"""Some rows of what is elsewhere, in memory, for whatever wants them whole."""
+"""A sample of out-of-core rows, in memory."""
 
 from __future__ import annotations
 

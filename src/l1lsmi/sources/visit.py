@@ -1,4 +1,4 @@
-"""One visit of all blocks: their statistics, and whether they are what they should be."""
+"""One pass over all blocks: their column statistics, and checks of their values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from l1lsmi._validation.features import check_finite
 
 
 def check_named(y: Any) -> None:
-    """Check that somebody said what a file or dataframe is to predict, before its columns are looked at."""
+    """Check that the target of a file or dataframe is given, before its columns are checked."""
     if y is None:
         raise ValueError("y is None: pass the name of the column to predict, or the targets of all rows.")
 
@@ -28,7 +28,7 @@ def merge_blocks(sums: Iterable[ColumnSums]) -> ColumnSums:
 
 
 def stream_table(source: BlockSource, names: Sequence[str] | None, resources: Resources) -> StreamTable:
-    """Visit a source once and wrap it."""
+    """Pass over a source once and wrap it."""
 
     def of_blocks() -> Any:
         start = 0

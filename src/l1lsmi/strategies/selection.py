@@ -1,4 +1,4 @@
-"""What a strategy hands back, and the clock it runs against."""
+"""The result of a strategy, and its time limit."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Step(NamedTuple):
     support : numpy.ndarray of int
         The features of the set.
     score : float
-        What the measure says of it.
+        Its score.
     """
 
     size: int
@@ -83,9 +83,9 @@ class Selection:
     ranking : numpy.ndarray of int, shape (m,)
         1 for chosen features, then 2, 3, ... for the others, the most promising first.
     score : float
-        What the measure says of the chosen set.
+        Score of the chosen set.
     path : tuple
-        The stations of the search, in order.
+        The steps of the search, in order.
     stop_reason : str
     """
 
@@ -100,7 +100,7 @@ class Selection:
 class WeightedSelection(Selection):
     """A set of features with weights.
 
-    The score is that of the weighted features; stations of the path are the radii visited.
+    The score is that of the weighted features; the steps of the path are the radii visited.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class WeightedSelection(Selection):
     radius : float
         Sum of the weights.
     n_useful_features : int
-        How many of the chosen features earn their place; fewer than k where the data cannot give k.
+        At how many of the chosen features the loss is lowest; fewer than k where the others do not help.
     n_iter : int
         Ascent steps taken.
     """
