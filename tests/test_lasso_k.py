@@ -1,5 +1,7 @@
 """The lasso with exactly k features, against scikit-learn's path and the optimality conditions."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -74,6 +76,56 @@ def test_coefficients_are_optimal(kind):
         )
         assert (selector.coef_[~active] == 0).all()
         np.testing.assert_allclose(selector.scores_, np.abs(slope + selector.coef_), atol=1e-9)
+
+
+def assert_solution(X, y, coef, active, penalty):
+    """The optimality conditions of the lasso."""
+    slope = X.T @ (y - X @ coef) / y.size
+    assert np.abs(slope).max() <= penalty + 1e-9
+    np.testing.assert_allclose(np.abs(slope[active]), penalty, atol=1e-9)
+    np.testing.assert_allclose(slope @ coef, penalty * np.abs(coef).sum(), atol=1e-9)
+    assert (coef[~active] == 0).all()
+
+
+@pytest.mark.parametrize("n_copies", [1, 2, 3])
+def test_tied_columns_become_active_in_their_order(n_copies):
+    # A factorial design: columns are orthogonal, and the first two correlate with y exactly alike.
+    X = np.vstack([list(itertools.product([0.0, 1.0], repeat=4))] * n_copies)
+    y = X[:, 0] * X[:, 1] + X[:, 2]
+    X, y = standardised(X), (y - y.mean()) / y.std()
+    for k, expected in enumerate([[2], [0, 2], [0, 1, 2], [0, 1, 2]], start=1):
+        coef, active, penalty = lasso_path_until(X, y, k)
+        assert np.flatnonzero(active).tolist() == expected
+        assert_solution(X, y, coef, active, penalty)
+
+
+def test_columns_that_depend_on_active_ones_stay_out():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 5))
+    X[:, 3] = X[:, :3].sum(axis=1) + 1e-6 * rng.normal(size=200)
+    y = X[:, :3] @ [1, 2, -1] + rng.normal(size=200)
+    selector = LassoK(5).fit(X, y)
+    assert np.flatnonzero(selector.coef_).tolist() == [0, 1, 2, 4]
+    assert np.abs(selector.coef_).max() < 1
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_few_values_and_copies_give_solutions(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, size=(100, 30)).astype(float)
+    y = (X[:, :3].sum(axis=1) > 1).astype(float)
+    copies = np.hstack([X, 5 - 3 * X[:, rng.permutation(30)]])
+    for k in (1, 5, 15, 29):
+        selector = LassoK(k).fit(copies, y)
+        assert_solution(
+            standardised(copies),
+            (y - y.mean()) / y.std(),
+            selector.coef_,
+            selector.coef_ != 0,
+            selector.alpha_,
+        )
+        assert selector.n_active_ == k
+        assert (selector.coef_[30:] == 0).all()
 
 
 def test_coordinate_descent_finds_the_same():
@@ -161,9 +213,9 @@ def test_of_copies_the_first_is_active():
 
 def test_a_path_that_is_cut_short_is_filled(monkeypatch):
     X, y = path_data(5, "mixed")  # features leave and come back: there are more knots than features
-    assert lasso_path_until(X, y, X.shape[1]).active.size == X.shape[1]
-    monkeypatch.setattr(lasso_path, "MOST_KNOTS", 1)
-    assert lasso_path_until(X, y, X.shape[1]).active.size < X.shape[1]
+    assert lasso_path_until(X, y, X.shape[1])[1].all()
+    monkeypatch.setattr(lasso_path, "MAX_KNOTS", 1)
+    assert not lasso_path_until(X, y, X.shape[1])[1].all()
     assert LassoK(X.shape[1]).fit(X, y).support_.all()
 
 
