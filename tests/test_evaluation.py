@@ -12,15 +12,15 @@ from sklearn.svm import SVC, SVR
 
 from l1lsmi._validation.parameters import seed_of
 from l1lsmi.evaluation import (
+    _grid_search,
+    _svm,
     f_measure,
     held_out_error,
-    machines,
-    predictor,
     redundancy_rate,
     split_rows,
     svm_error,
 )
-from l1lsmi.evaluation.folds import fold_rows
+from l1lsmi.evaluation._folds import fold_rows
 
 from .conftest import problem_data
 
@@ -91,7 +91,7 @@ def plain_losses(X, y, folds, is_classification):
             kernel = np.exp(-squares / (2 * (factor * median) ** 2))
             for fold in range(folds.max() + 1):
                 train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-                rules = {"C": 10.0**power, "kernel": "precomputed", "max_iter": machines.MAX_ITERATIONS}
+                rules = {"C": 10.0**power, "kernel": "precomputed", "max_iter": _svm.MAX_ITERATIONS}
                 machine = SVC(**rules) if is_classification else SVR(epsilon=0.1, **rules)
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", ConvergenceWarning)
@@ -115,7 +115,7 @@ def noisy(classes, n, seed, levels=None):
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize(("classes", "levels"), [(2, None), (2, 3), (4, None), (9, None), (None, None)])
 def test_search_finds_what_the_whole_grid_has(classes, levels, seed, monkeypatch):
-    monkeypatch.setattr(machines, "MAX_ITERATIONS", 2000)
+    monkeypatch.setattr(_svm, "MAX_ITERATIONS", 2000)
     X, y = noisy(classes, 83, seed, levels)
     codes = y if classes else np.zeros(83, dtype=int)
     folds = fold_rows(codes, None, 5, np.random.default_rng(seed_of(seed)))
@@ -146,36 +146,19 @@ def test_rows_at_the_same_place_are_a_bound_that_holds():
     folds = np.arange(60) % 3
     squares = ((X[:, None] - X) ** 2).sum(axis=2)
     for target in (y, y * 1.5):
-        problem = predictor.Problem(squares, 1.0, target, folds)
+        problem = _grid_search.Problem(squares, 1.0, target, folds)
         losses = plain_losses(X, target, folds, target is y)
         for fold in range(3):
-            bound = predictor.least_loss(problem, fold)
+            bound = _grid_search.loss_bound(problem, fold)
             assert 0 < bound <= losses[:, :, fold].min()
     # Places (0), (0), (0), (1): labels 0, 0, 1 cost one error, values 0, 0, 3 cost 1 + 1 + 4.
     places = np.array([[0.0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 0, 1], [1, 1, 1, 0]])
     one_fold = np.zeros(4, dtype=int)
-    assert predictor.least_loss(predictor.Problem(places, 1.0, np.array([0, 0, 1, 0]), one_fold), 0) == 1
-    values = predictor.Problem(places, 1.0, np.array([0.0, 0.0, 3.0, 9.0]), one_fold)
-    assert predictor.least_loss(values, 0) == pytest.approx(6)
-
-
-@pytest.mark.parametrize("task", ["classification", "regression"])
-def test_public_classes_stand_in_where_the_binding_does_not_agree(task, monkeypatch):
-    X, y = problem_data(task, n=60)
-    fast = svm_error(X, y)
-    assert machines._bare_agrees()  # else this tests nothing
-    monkeypatch.setattr(machines, "_bare_agrees", lambda: False)
-    assert svm_error(X, y) == fast
-
-
-def test_a_changed_binding_is_found_out(monkeypatch):
-    def changed(*arguments):
-        raise TypeError("unexpected argument")
-
-    monkeypatch.setattr(machines, "_bare", changed)
-    assert not machines._bare_agrees.__wrapped__()
-    monkeypatch.setattr(machines, "_bare", lambda train, y, test, C: (np.zeros(len(test)), 1.0))
-    assert not machines._bare_agrees.__wrapped__()
+    assert (
+        _grid_search.loss_bound(_grid_search.Problem(places, 1.0, np.array([0, 0, 1, 0]), one_fold), 0) == 1
+    )
+    values = _grid_search.Problem(places, 1.0, np.array([0.0, 0.0, 3.0, 9.0]), one_fold)
+    assert _grid_search.loss_bound(values, 0) == pytest.approx(6)
 
 
 def test_nothing_is_printed(capfd):

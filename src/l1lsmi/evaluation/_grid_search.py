@@ -1,39 +1,43 @@
-"""The support vector machines that judge a set of features, and the search of their grid.
+"""The grid of support vector machines that measures how well a set of features predicts the target.
 
 The grid has 8 values of C and 5 kernel widths; the loss of a cell is summed over the folds. The search
-gives what fitting all of it would give, for less:
+returns the same cell as an exhaustive one, with fewer fits:
 
-- One kernel matrix per width serves all C and all folds.
-- Losses only grow from fold to fold. The cell with the lowest loss so far is always taken one fold
-  further; the first to be finished is the best, and no other cell has been taken further than needed.
-- Rows that agree in all features get the same prediction: where their targets differ, every cell loses,
-  and this much is known of the folds that are still to come.
-- Where all dual coefficients are far below the bound C, a larger C gives the same solution.
+- One kernel matrix per width is used for all C and all folds.
+- The loss of a cell can only increase from fold to fold. The cell with the lowest loss so far is always
+  evaluated on its next fold; the first cell with all folds evaluated is the best.
+- Rows that are equal in all features get the same prediction: if their targets differ, this is a lower bound
+  on the loss of every cell in the folds that are still to be evaluated.
+- If all dual coefficients are far below their bound C, a larger C gives the same solution.
 """
 
 from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
 from l1lsmi._arrays import HostArray
-from l1lsmi.evaluation.machines import is_classes, predict
+from l1lsmi.evaluation._svm import fit_predict, is_classes
 
 #: Bounds on the dual coefficients.
 C_VALUES = tuple(10.0**power for power in range(-3, 5))
 #: Kernel widths, over the median distance between rows.
 SIGMA_FACTORS = (0.2, 0.5, 1.0, 2.0, 5.0)
-#: A larger C gives the same solution where no dual coefficient is at the bound, and takes the solver along
-#: the same steps where none met it on the way. Those that end below this share of C were never seen to.
+#: A larger C gives the same solution if no dual coefficient is at the bound, and the same iterations of the
+#: solver if none reached it on the way. In all cases tried, those that end below this fraction of C did not.
 FAR_BELOW = 0.5
+#: Maximum size of the cache of kernel columns.
+CACHE_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows to learn from, and how they are dealt to folds.
+    """Training rows and their folds.
 
     Attributes
     ----------
@@ -56,8 +60,8 @@ class Problem:
         return np.exp(squares / (-2.0 * (factor * self.median) ** 2))
 
 
-class Choice(NamedTuple):
-    """The best cell of the grid, its loss summed over all rows, and what it took to find it."""
+class Cell(NamedTuple):
+    """The best cell of the grid, its loss summed over all rows, and the number of fits made and saved."""
 
     loss: float
     C: float
@@ -73,36 +77,38 @@ def loss_of(predicted: HostArray, y: HostArray) -> float:
     return float(((predicted - y) ** 2).sum())
 
 
-def search(problem: Problem) -> Choice:
+def grid_search(problem: Problem) -> Cell:
     """Find the cell of the grid with the lowest loss in cross-validation.
 
     Of equal cells the one with the smallest C is chosen, then that with the largest width.
     """
-    return _Search(problem).run()
+    return _BestFirstSearch(problem).run()
 
 
-class _Search:
-    """Best first: the loss of a cell so far is a bound on what it will be."""
+class _BestFirstSearch:
+    """The loss of a cell in the folds evaluated so far is a lower bound on its total."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.kernels = [problem.kernel(factor) for factor in SIGMA_FACTORS]
         self.n_folds = int(problem.fold_of_row.max()) + 1
-        self.least = np.array([least_loss(problem, fold) for fold in range(self.n_folds)])
+        self.bounds = np.array([loss_bound(problem, fold) for fold in range(self.n_folds)])
         self.losses: dict[tuple[int, int, int], float] = {}
-        #: Loss at the first C that was found to bind nothing, by width and fold.
-        self.free: dict[tuple[int, int], tuple[int, float]] = {}
+        #: By width and fold, the smallest C found not to bound any coefficient, and its loss.
+        self.unbounded: dict[tuple[int, int], tuple[int, float]] = {}
         self.n_fits = 0
+        n_blocks = CACHE_BYTES // max(self.kernels[0].nbytes, 1)
+        self.columns = lru_cache(maxsize=n_blocks)(self._columns)
 
-    def run(self) -> Choice:
-        middle = (len(C_VALUES) // 2, SIGMA_FACTORS.index(1.0))
-        # Hard folds first: hopeless cells are told from the best one sooner.
-        pilot = np.array([self.loss(*middle, fold) for fold in range(self.n_folds)])
-        order = np.argsort(self.least - pilot, kind="stable")
-        still_to_come = np.append(np.cumsum(self.least[order][::-1])[::-1], 0.0)
-        # Equal losses come out by the rest of the entry: smallest C first, then largest width.
+    def run(self) -> Cell:
+        center = (len(C_VALUES) // 2, SIGMA_FACTORS.index(1.0))
+        # Folds with large losses first: bad cells are told from good ones sooner.
+        losses = np.array([self.loss(*center, fold) for fold in range(self.n_folds)])
+        order = np.argsort(self.bounds - losses, kind="stable")
+        remaining = np.append(np.cumsum(self.bounds[order][::-1])[::-1], 0.0)
+        # Equal losses are ordered by the other entries: smallest C first, then largest width.
         heap = [
-            (still_to_come[0], c, -width, 0, 0.0)
+            (remaining[0], c, -width, 0, 0.0)
             for c in range(len(C_VALUES))
             for width in range(len(SIGMA_FACTORS))
         ]
@@ -110,46 +116,49 @@ class _Search:
         while heap[0][3] < self.n_folds:
             _, c, width, n_done, loss = heap[0]
             loss += self.loss(c, -width, int(order[n_done]))
-            heapq.heapreplace(heap, (loss + still_to_come[n_done + 1], c, width, n_done + 1, loss))
+            heapq.heapreplace(heap, (loss + remaining[n_done + 1], c, width, n_done + 1, loss))
         _, c, width, _, _ = heap[0]
         total = sum(self.loss(c, -width, fold) for fold in range(self.n_folds))
         n_all = len(C_VALUES) * len(SIGMA_FACTORS) * self.n_folds
-        return Choice(total, C_VALUES[c], SIGMA_FACTORS[-width], self.n_fits, n_all - self.n_fits)
+        return Cell(total, C_VALUES[c], SIGMA_FACTORS[-width], self.n_fits, n_all - self.n_fits)
 
     def loss(self, c: int, width: int, fold: int) -> float:
-        """Loss of a cell in a fold, worked out once."""
+        """Loss of a cell in a fold, cached."""
         key = (c, width, fold)
         if key not in self.losses:
-            first, loss = self.free.get((width, fold), (len(C_VALUES), 0.0))
-            self.losses[key] = loss if c > first else self._fit(c, width, fold)
+            smallest, loss = self.unbounded.get((width, fold), (len(C_VALUES), 0.0))
+            self.losses[key] = loss if c > smallest else self._fit(c, width, fold)
         return self.losses[key]
 
+    def _columns(self, width: int, fold: int) -> HostArray:
+        """Kernel of all rows with those outside a fold."""
+        # Rows of a symmetric matrix are its columns, and are taken several times faster.
+        return np.ascontiguousarray(self.kernels[width][self.problem.fold_of_row != fold].T)
+
     def _fit(self, c: int, width: int, fold: int) -> float:
-        inside = self.problem.fold_of_row == fold
-        train, test = np.flatnonzero(~inside), np.flatnonzero(inside)
-        kernel, y = self.kernels[width], self.problem.y
-        # Columns of a symmetric matrix, taken as rows: several times faster than by numpy.ix_.
-        columns = kernel[train].T
-        blocks = np.ascontiguousarray(columns[train]), np.ascontiguousarray(columns[test])
-        predicted, largest = predict(blocks[0], y[train], blocks[1], C_VALUES[c])
+        in_fold = self.problem.fold_of_row == fold
+        train, test = np.flatnonzero(~in_fold), np.flatnonzero(in_fold)
+        y = self.problem.y
+        predicted, largest = fit_predict(self.columns(width, fold), train, test, y[train], C_VALUES[c])
         loss = loss_of(predicted, y[test])
         self.n_fits += 1
-        if largest < FAR_BELOW * C_VALUES[c] and c < self.free.get((width, fold), (len(C_VALUES), 0.0))[0]:
-            self.free[width, fold] = (c, loss)
+        # A C above the smallest unbounded one is never fitted.
+        if largest < FAR_BELOW * C_VALUES[c]:
+            self.unbounded[width, fold] = (c, loss)
         return loss
 
 
-def least_loss(problem: Problem, fold: int) -> float:
-    """What every prediction loses in a fold, as rows at the same place get the same one."""
+def loss_bound(problem: Problem, fold: int) -> float:
+    """Lower bound on the loss in a fold: rows with equal features get the same prediction."""
     rows = np.flatnonzero(problem.fold_of_row == fold)
-    # The first row at distance 0 stands for the place.
-    place = (problem.squared_distances[np.ix_(rows, rows)] == 0).argmax(axis=1)
+    # The first row at distance 0.
+    first = (problem.squared_distances[np.ix_(rows, rows)] == 0).argmax(axis=1)
     y = problem.y[rows]
     if is_classes(y):
         counts = np.zeros((rows.size, int(y.max()) + 1))
-        np.add.at(counts, (place, y), 1.0)
+        np.add.at(counts, (first, y), 1.0)
         return float(rows.size - counts.max(axis=1).sum())
-    sizes = np.bincount(place, minlength=rows.size)
-    means = np.bincount(place, weights=y, minlength=rows.size) / np.maximum(sizes, 1)
-    # A little less, for rounding in the sums of the losses.
-    return float((1 - 1e-9) * ((y - means[place]) ** 2).sum())
+    sizes = np.bincount(first, minlength=rows.size)
+    means = np.bincount(first, weights=y, minlength=rows.size) / np.maximum(sizes, 1)
+    # A little less, for rounding errors in the sums of the losses.
+    return float((1 - 1e-9) * ((y - means[first]) ** 2).sum())

@@ -19,10 +19,10 @@ from l1lsmi._numerics.target import Target, median_root
 from l1lsmi._rows.table import Table, standardize
 from l1lsmi._validation.features import check_xy
 from l1lsmi._validation.parameters import seed_of
-from l1lsmi.evaluation.checks import check_cv, check_groups, check_task, check_test, numbers_of, required
-from l1lsmi.evaluation.folds import fold_rows
-from l1lsmi.evaluation.machines import is_classes, predict
-from l1lsmi.evaluation.predictor import Problem, loss_of, search
+from l1lsmi.evaluation._checks import check_cv, check_groups, check_task, check_test, numbers_of, required
+from l1lsmi.evaluation._folds import fold_rows
+from l1lsmi.evaluation._grid_search import Problem, grid_search, loss_of
+from l1lsmi.evaluation._svm import fit_predict, is_classes
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def svm_error(
     check_task(task)
     X, target = check_xy(X, required("y", y), task)
     problem, _ = _problem(to_numpy(X), y, target, cv, groups, random_state)
-    choice = search(problem)
+    choice = grid_search(problem)
     return SVMError(_error(choice.loss, problem.y), *choice[1:])
 
 
@@ -152,11 +152,12 @@ def held_out_error(
     X, target = check_xy(X_train, required("y_train", y_train), task)
     problem, standardized = _problem(to_numpy(X), y_train, target, cv, groups, random_state)
     others, truth = check_test(X_test, y_test, X.shape[1], target)
-    choice = chosen or search(problem)
+    choice = chosen or grid_search(problem)
     squares = _squared_distances(standardized(others), standardized(to_numpy(X)))
     factor = choice.sigma_factor
-    kernels = problem.kernel(factor), problem.kernel(factor, squares)
-    predicted, _ = predict(kernels[0], problem.y, kernels[1], choice.C)
+    kernel = np.vstack([problem.kernel(factor), problem.kernel(factor, squares)])
+    train, test = np.split(np.arange(kernel.shape[0]), [problem.y.size])
+    predicted, _ = fit_predict(kernel, train, test, problem.y, choice.C)
     error = _error(loss_of(predicted, truth), truth)
     n_fits, n_skipped = (choice.n_fits, choice.n_skipped) if chosen is None else (0, 0)
     return SVMError(error, choice.C, factor, n_fits + 1, n_skipped)

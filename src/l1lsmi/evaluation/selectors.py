@@ -14,7 +14,7 @@ from sklearn.base import clone
 from l1lsmi._arrays import HostArray, is_foreign, to_numpy
 from l1lsmi._validation.features import check_xy
 from l1lsmi._validation.parameters import seed_of
-from l1lsmi.evaluation.checks import check_groups, check_task, numbers_of, required
+from l1lsmi.evaluation._checks import check_groups, check_task, numbers_of, required
 from l1lsmi.evaluation.protocols import held_out_error
 from l1lsmi.evaluation.splits import split_rows
 

@@ -11,8 +11,8 @@ from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.sampling import draw_stratified
 from l1lsmi._validation.parameters import seed_of
 from l1lsmi._validation.target import check_target
-from l1lsmi.evaluation.checks import check_groups, check_task, required
-from l1lsmi.evaluation.folds import class_counts
+from l1lsmi.evaluation._checks import check_groups, check_task, required
+from l1lsmi.evaluation._folds import class_counts
 
 #: Share of the rows on the test side where n_train does not say.
 TEST_SHARE = 0.3
