@@ -18,7 +18,7 @@ from tests.conftest import to_library
 
 
 class First(BaseEstimator):
-    """Selects its columns, and remembers who asked."""
+    """Selects its columns, and records the rows of each fit."""
 
     seen: ClassVar[list] = []
 
@@ -58,7 +58,7 @@ def test_errors_are_those_of_the_protocol():
     assert numbers.guess == pytest.approx(np.std(3.0 * y + X[:, 0]))
 
 
-def test_agreement_is_shared_over_all():
+def test_agreement_is_the_jaccard_index():
     X, y = make_xor(60, random_state=0)
     given = {"a": First((0, 1, 2)), "b": First((1, 2, 3)), "c": First((5,)), "d": First((0,), 1000)}
     result = compare_selectors(given, X, y, n_splits=1)
@@ -99,7 +99,7 @@ def test_an_interruption_is_not_a_failure():
         compare_selectors({"stopped": Interrupted()}, X, y)
 
 
-def test_groups_are_never_on_both_sides():
+def test_groups_are_not_split():
     X, y = make_xor(120, random_state=0)
     groups = np.repeat(np.arange(12), 10)
     X[:, 9] = groups
@@ -113,7 +113,7 @@ def test_groups_are_never_on_both_sides():
         compare_selectors({"first": First()}, X, y, groups=[1, 2])
 
 
-def test_training_rows_and_splits_are_as_asked_for():
+def test_number_of_training_rows_and_of_splits():
     X, y = make_xor(100, random_state=0)
     First.seen.clear()
     compare_selectors({"first": First()}, X, y, n_train=40, n_splits=4, include_all=False, random_state=3)
@@ -145,7 +145,7 @@ def test_arrays_of_any_library(library):
     assert [row.error for row in here] == [row.error for row in there]
 
 
-def test_what_is_given_stays_as_it_is():
+def test_given_selectors_are_not_modified():
     X, y = make_xor(60, random_state=0)
     selector = FeatureSelector(Pearson(), Ranking(), 2)
     compare_selectors({"ranking": selector}, X, y, n_splits=1)
@@ -160,9 +160,9 @@ def test_what_is_given_stays_as_it_is():
         ({"a": L1LSMI}, {}, r"selectors\['a'\] is the class L1LSMI: pass a selector"),
         ({"a": 3}, {}, r"selectors\['a'\] is 3: pass a selector"),
         ({"all features": First()}, {}, "rename it, or pass include_all=False"),
-        ({"a": First()}, {"n_splits": 0}, "n_splits=0 must be a whole number of splits"),
+        ({"a": First()}, {"n_splits": 0}, "n_splits=0 must be an integer, at least 1"),
         ({"a": First()}, {"task": "guess"}, "task='guess' is not known"),
-        ({"a": First()}, {"n_train": 60}, "n_train=60 must be a whole number from 1 to the 59"),
+        ({"a": First()}, {"n_train": 60}, "n_train=60 must be an integer from 1 to the 59"),
         ({"a": First()}, {"y": None}, "y is None"),
     ],
 )

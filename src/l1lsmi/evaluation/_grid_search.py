@@ -107,11 +107,8 @@ class _BestFirstSearch:
         order = np.argsort(self.bounds - losses, kind="stable")
         remaining = np.append(np.cumsum(self.bounds[order][::-1])[::-1], 0.0)
         # Equal losses are ordered by the other entries: smallest C first, then largest width.
-        heap = [
-            (remaining[0], c, -width, 0, 0.0)
-            for c in range(len(C_VALUES))
-            for width in range(len(SIGMA_FACTORS))
-        ]
+        cells = product(range(len(C_VALUES)), range(len(SIGMA_FACTORS)))
+        heap = [(remaining[0], c, -width, 0, 0.0) for c, width in cells]
         heapq.heapify(heap)
         while heap[0][3] < self.n_folds:
             _, c, width, n_done, loss = heap[0]
