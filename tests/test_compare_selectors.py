@@ -20,13 +20,13 @@ from tests.conftest import to_library
 class First(BaseEstimator):
     """Selects its columns, and records the rows of each fit."""
 
-    seen: ClassVar[list] = []
+    fitted_rows: ClassVar[list] = []
 
     def __init__(self, columns=(0,), fail_below=0):
         self.columns, self.fail_below = columns, fail_below
 
     def fit(self, X, y):
-        First.seen.append(X.copy())
+        First.fitted_rows.append(X.copy())
         if len(X) < self.fail_below:
             raise ValueError("too few rows\nand a second line")
         self.support_ = np.isin(np.arange(X.shape[1]), self.columns)
@@ -103,9 +103,9 @@ def test_groups_are_not_split():
     X, y = make_xor(120, random_state=0)
     groups = np.repeat(np.arange(12), 10)
     X[:, 9] = groups
-    First.seen.clear()
+    First.fitted_rows.clear()
     compare_selectors({"first": First((0, 1))}, X, y, groups=groups, include_all=False)
-    for train in First.seen[1:]:  # the first fit is to all rows
+    for train in First.fitted_rows[1:]:  # the first fit is to all rows
         present = np.unique(train[:, 9])
         assert 0 < present.size < 12
         assert train.shape[0] == 10 * present.size  # whole groups
@@ -115,14 +115,14 @@ def test_groups_are_not_split():
 
 def test_number_of_training_rows_and_of_splits():
     X, y = make_xor(100, random_state=0)
-    First.seen.clear()
+    First.fitted_rows.clear()
     compare_selectors({"first": First()}, X, y, n_train=40, n_splits=4, include_all=False, random_state=3)
-    assert [rows.shape[0] for rows in First.seen] == [100, 40, 40, 40, 40]
-    assert not np.array_equal(First.seen[1], First.seen[2])
-    again = [rows.copy() for rows in First.seen]
-    First.seen.clear()
+    assert [rows.shape[0] for rows in First.fitted_rows] == [100, 40, 40, 40, 40]
+    assert not np.array_equal(First.fitted_rows[1], First.fitted_rows[2])
+    again = [rows.copy() for rows in First.fitted_rows]
+    First.fitted_rows.clear()
     compare_selectors({"first": First()}, X, y, n_train=40, n_splits=4, include_all=False, random_state=3)
-    np.testing.assert_array_equal(again[2], First.seen[2])
+    np.testing.assert_array_equal(again[2], First.fitted_rows[2])
 
 
 def test_regression_and_data_frames():

@@ -240,7 +240,7 @@ def test_redundancy_can_be_mixed():
 def test_toy_problems_of_the_paper():
     for seed in range(5):
         assert MRMR(2).fit(*make_quad(400, random_state=seed)).get_support(indices=True).tolist() == [0, 1]
-        # The noisy copies of the target are most informative alone, though the four true features say it all.
+        # The noisy copies of the target are most informative alone, but the true features determine it.
         assert MRMR(4).fit(*make_and_or(400, random_state=seed)).support_[7:].all()
 
 

@@ -52,8 +52,8 @@ def naive_relieff(X, y, k, miss_weights="uniform"):
             weights = equal_shares(distance[i, others].round(9), k)
             mean = weights @ difference[i, others] / weights.sum()
             prior = (y == label).sum() / (y != y[i]).sum()
-            share = prior if miss_weights == "prior" else 1 / (labels.size - 1)
-            score += -mean if label == y[i] else share * mean
+            weight = prior if miss_weights == "prior" else 1 / (labels.size - 1)
+            score += -mean if label == y[i] else weight * mean
     return score / len(X)
 
 

@@ -195,7 +195,7 @@ def _value_term(columns: MixedColumns, block: slice, y: HostArray, near: int) ->
 def _value_scores(sums: HostArray) -> HostArray:
     """W = N_dCdA / N_dC - (N_dA - N_dCdA) / (N - N_dC) of RReliefF, where 0/0 is 0.
 
-    ``sums`` holds N_dA of each column and N, then N_dCdA of each column and N_dC.
+    ``sums`` contains N_dA of each column and N, then N_dCdA of each column and N_dC.
     """
     (*feature, everything), (*both, target) = sums
     along, against = np.array(both), np.array(feature) - np.array(both)

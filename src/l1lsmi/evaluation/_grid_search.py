@@ -102,7 +102,7 @@ class _BestFirstSearch:
 
     def run(self) -> Cell:
         center = (len(C_VALUES) // 2, SIGMA_FACTORS.index(1.0))
-        # Folds with large losses first: bad cells are told from good ones sooner.
+        # Folds with large losses first: bad cells are excluded sooner.
         losses = np.array([self.loss(*center, fold) for fold in range(self.n_folds)])
         order = np.argsort(self.bounds - losses, kind="stable")
         remaining = np.append(np.cumsum(self.bounds[order][::-1])[::-1], 0.0)
