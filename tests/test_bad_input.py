@@ -250,9 +250,7 @@ def test_a_failed_fit_leaves_no_trace():
 
 @pytest.mark.parametrize("k", [0, -1, 1.5, 2.0, "a", np.nan, 5, True])
 def test_bad_counts_for_the_strategy(k):
-    with pytest.raises(
-        ValueError, match=r"k=.* must be a whole number .* X has 4 feature\(s\)"
-    ):
+    with pytest.raises(ValueError, match=r"k=.* must be a whole number .* X has 4 feature\(s\)"):
         L1Path().select(SquaredMutualInformation(), X, Y, k)
 
 

@@ -18,15 +18,15 @@ from tests.conftest import to_library
 
 
 class First(BaseEstimator):
-    """Selects its columns, and remembers who asked."""
+    """Selects its columns, and records the rows of each fit."""
 
-    seen: ClassVar[list] = []
+    fitted_rows: ClassVar[list] = []
 
     def __init__(self, columns=(0,), fail_below=0):
         self.columns, self.fail_below = columns, fail_below
 
     def fit(self, X, y):
-        First.seen.append(X.copy())
+        First.fitted_rows.append(X.copy())
         if len(X) < self.fail_below:
             raise ValueError("too few rows\nand a second line")
         self.support_ = np.isin(np.arange(X.shape[1]), self.columns)
@@ -58,7 +58,7 @@ def test_errors_are_those_of_the_protocol():
     assert numbers.guess == pytest.approx(np.std(3.0 * y + X[:, 0]))
 
 
-def test_agreement_is_shared_over_all():
+def test_agreement_is_the_jaccard_index():
     X, y = make_xor(60, random_state=0)
     given = {"a": First((0, 1, 2)), "b": First((1, 2, 3)), "c": First((5,)), "d": First((0,), 1000)}
     result = compare_selectors(given, X, y, n_splits=1)
@@ -99,13 +99,13 @@ def test_an_interruption_is_not_a_failure():
         compare_selectors({"stopped": Interrupted()}, X, y)
 
 
-def test_groups_are_never_on_both_sides():
+def test_groups_are_not_split():
     X, y = make_xor(120, random_state=0)
     groups = np.repeat(np.arange(12), 10)
     X[:, 9] = groups
-    First.seen.clear()
+    First.fitted_rows.clear()
     compare_selectors({"first": First((0, 1))}, X, y, groups=groups, include_all=False)
-    for train in First.seen[1:]:  # the first fit is to all rows
+    for train in First.fitted_rows[1:]:  # the first fit is to all rows
         present = np.unique(train[:, 9])
         assert 0 < present.size < 12
         assert train.shape[0] == 10 * present.size  # whole groups
@@ -113,16 +113,16 @@ def test_groups_are_never_on_both_sides():
         compare_selectors({"first": First()}, X, y, groups=[1, 2])
 
 
-def test_training_rows_and_splits_are_as_asked_for():
+def test_number_of_training_rows_and_of_splits():
     X, y = make_xor(100, random_state=0)
-    First.seen.clear()
+    First.fitted_rows.clear()
     compare_selectors({"first": First()}, X, y, n_train=40, n_splits=4, include_all=False, random_state=3)
-    assert [rows.shape[0] for rows in First.seen] == [100, 40, 40, 40, 40]
-    assert not np.array_equal(First.seen[1], First.seen[2])
-    again = [rows.copy() for rows in First.seen]
-    First.seen.clear()
+    assert [rows.shape[0] for rows in First.fitted_rows] == [100, 40, 40, 40, 40]
+    assert not np.array_equal(First.fitted_rows[1], First.fitted_rows[2])
+    again = [rows.copy() for rows in First.fitted_rows]
+    First.fitted_rows.clear()
     compare_selectors({"first": First()}, X, y, n_train=40, n_splits=4, include_all=False, random_state=3)
-    np.testing.assert_array_equal(again[2], First.seen[2])
+    np.testing.assert_array_equal(again[2], First.fitted_rows[2])
 
 
 def test_regression_and_data_frames():
@@ -145,7 +145,7 @@ def test_arrays_of_any_library(library):
     assert [row.error for row in here] == [row.error for row in there]
 
 
-def test_what_is_given_stays_as_it_is():
+def test_given_selectors_are_not_modified():
     X, y = make_xor(60, random_state=0)
     selector = FeatureSelector(Pearson(), Ranking(), 2)
     compare_selectors({"ranking": selector}, X, y, n_splits=1)
@@ -160,9 +160,9 @@ def test_what_is_given_stays_as_it_is():
         ({"a": L1LSMI}, {}, r"selectors\['a'\] is the class L1LSMI: pass a selector"),
         ({"a": 3}, {}, r"selectors\['a'\] is 3: pass a selector"),
         ({"all features": First()}, {}, "rename it, or pass include_all=False"),
-        ({"a": First()}, {"n_splits": 0}, "n_splits=0 must be a whole number of splits"),
+        ({"a": First()}, {"n_splits": 0}, "n_splits=0 must be an integer, at least 1"),
         ({"a": First()}, {"task": "guess"}, "task='guess' is not known"),
-        ({"a": First()}, {"n_train": 60}, "n_train=60 must be a whole number from 1 to the 59"),
+        ({"a": First()}, {"n_train": 60}, "n_train=60 must be an integer from 1 to the 59"),
         ({"a": First()}, {"y": None}, "y is None"),
     ],
 )

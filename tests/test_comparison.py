@@ -1,4 +1,4 @@
-"""Methods compared over trials and over datasets."""
+"""Comparison of methods over trials and over datasets."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def test_p_values_are_those_of_scipy(seed):
     assert result.tied[result.best]
 
 
-def test_differences_without_spread():
+def test_differences_without_variance():
     errors = np.array([[0.1, 0.1, 0.2], [0.3, 0.3, 0.4], [0.2, 0.2, 0.3]])
     # The same everywhere is tied; worse by the same everywhere, but for rounding, is worse.
     assert compare_methods(errors).tied.tolist() == [True, True, False]
@@ -81,7 +81,7 @@ def test_critical_values_are_the_published_ones():
 
 def test_ranks_and_groups_by_hand():
     # Ten datasets, four methods: ranks 1, 2.5, 2.5, 4 everywhere. The critical difference is
-    # 2.569 * sqrt(4 * 5 / 60) = 1.483: only the two in the middle and their neighbours' 1.5 are compared.
+    # 2.569 * sqrt(4 * 5 / 60) = 1.483: the difference of 1.5 from the outer ones is larger.
     result = critical_difference(np.tile([0.1, 0.2, 0.2, 0.3], (10, 1)))
     assert result.ranks.tolist() == [1, 2.5, 2.5, 4]
     assert result.critical_difference == pytest.approx(1.483, abs=1e-3)
@@ -100,8 +100,8 @@ def test_friedman_is_that_of_scipy_and_groups_are_largest(seed, k):
     assert not any(one < other for one in spans for other in spans)
     for i in range(k):
         for j in range(i):
-            together = any({i, j} <= span for span in spans)
-            assert together == (abs(result.ranks[i] - result.ranks[j]) <= result.critical_difference)
+            in_one_group = any({i, j} <= span for span in spans)
+            assert in_one_group == (abs(result.ranks[i] - result.ranks[j]) <= result.critical_difference)
 
 
 def test_friedman_for_two_methods_is_the_sign_test():
@@ -114,13 +114,13 @@ def test_friedman_for_two_methods_is_the_sign_test():
 @pytest.mark.parametrize(
     ("errors", "words"),
     [
-        ([1.0, 2.0], "must be a table of finite numbers of shape"),
-        ([["a", "b"]], "must be a table of finite numbers"),
-        (np.empty((0, 2)), "must be a table"),
-        ([[1.0, np.inf]], "must be a table of finite numbers"),
+        ([1.0, 2.0], "must be an array of finite numbers of shape"),
+        ([["a", "b"]], "must be an array of finite numbers"),
+        (np.empty((0, 2)), "must be an array"),
+        ([[1.0, np.inf]], "must be an array of finite numbers"),
     ],
 )
-def test_bad_tables_are_refused(errors, words):
+def test_bad_arrays_are_refused(errors, words):
     with pytest.raises(ValueError, match="errors " + words):
         compare_methods(errors)
     with pytest.raises(ValueError, match="mean_errors " + words):

@@ -1,4 +1,4 @@
-"""Scores of a set of features, and the errors of support vector machines on it."""
+"""Scores of a set of features, and errors of support vector machines on it."""
 
 import warnings
 
@@ -12,15 +12,15 @@ from sklearn.svm import SVC, SVR
 
 from l1lsmi._validation.parameters import seed_of
 from l1lsmi.evaluation import (
+    _grid_search,
+    _svm,
     f_measure,
     held_out_error,
-    machines,
-    predictor,
     redundancy_rate,
     split_rows,
     svm_error,
 )
-from l1lsmi.evaluation.folds import fold_rows
+from l1lsmi.evaluation._folds import fold_rows
 
 from .conftest import problem_data
 
@@ -38,7 +38,7 @@ def test_f_measure_by_hand():
 
 
 @given(COLUMNS, COLUMNS, st.randoms())
-def test_f_measure_is_a_share_that_knows_no_order(selected, true, random):
+def test_f_measure_is_symmetric_and_does_not_depend_on_the_order(selected, true, random):
     value = f_measure(selected, true)
     shuffled = random.sample(selected, len(selected))
     assert 0 <= value <= 1
@@ -57,7 +57,7 @@ def test_redundancy_by_hand():
 
 
 @given(hnp.arrays(float, (7, 3), elements=st.floats(-1e6, 1e6).map(lambda x: round(x, 3))))
-def test_redundancy_is_a_share_and_one_for_duplicates(X):
+def test_redundancy_is_between_0_and_1_and_1_for_duplicates(X):
     assert 0 <= redundancy_rate(X, [0, 1, 2]) <= 1
     if np.ptp(X[:, 0]) > 0:
         assert redundancy_rate(np.column_stack([X, 5 - 3 * X[:, 0]]), [0, 3]) == pytest.approx(1, abs=1e-6)
@@ -72,8 +72,8 @@ def test_column_numbers_are_checked(bad):
 
 
 @pytest.mark.parametrize("bad", [[0, 3], [-1, 0], [0, 0]])
-def test_columns_must_be_those_of_the_table(bad):
-    with pytest.raises(ValueError, match="different column numbers from 0 to 2"):
+def test_columns_must_exist(bad):
+    with pytest.raises(ValueError, match="distinct column numbers from 0 to 2"):
         redundancy_rate(np.eye(3), bad)
 
 
@@ -81,7 +81,7 @@ def test_columns_must_be_those_of_the_table(bad):
 
 
 def plain_losses(X, y, folds, is_classification):
-    """The whole grid, fitted by the public classes: losses by C, width and fold."""
+    """Losses of an exhaustive search, by C, width and fold."""
     z = (X - X.mean(axis=0)) / X.std(axis=0)
     squares = ((z[:, None] - z) ** 2).sum(axis=2)
     median = np.median(np.sqrt(squares[np.triu_indices(y.size, 1)]))
@@ -91,12 +91,12 @@ def plain_losses(X, y, folds, is_classification):
             kernel = np.exp(-squares / (2 * (factor * median) ** 2))
             for fold in range(folds.max() + 1):
                 train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-                rules = {"C": 10.0**power, "kernel": "precomputed", "max_iter": machines.MAX_ITERATIONS}
-                machine = SVC(**rules) if is_classification else SVR(epsilon=0.1, **rules)
+                settings = {"C": 10.0**power, "kernel": "precomputed", "max_iter": _svm.MAX_ITERATIONS}
+                svm = SVC(**settings) if is_classification else SVR(epsilon=0.1, **settings)
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", ConvergenceWarning)
-                    machine.fit(kernel[np.ix_(train, train)], y[train])
-                predicted = machine.predict(kernel[np.ix_(test, train)])
+                    svm.fit(kernel[np.ix_(train, train)], y[train])
+                predicted = svm.predict(kernel[np.ix_(test, train)])
                 wrong = predicted != y[test] if is_classification else (predicted - y[test]) ** 2
                 losses[c, width, fold] = wrong.sum()
     return losses
@@ -114,8 +114,8 @@ def noisy(classes, n, seed, levels=None):
 
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize(("classes", "levels"), [(2, None), (2, 3), (4, None), (9, None), (None, None)])
-def test_search_finds_what_the_whole_grid_has(classes, levels, seed, monkeypatch):
-    monkeypatch.setattr(machines, "MAX_ITERATIONS", 2000)
+def test_search_finds_the_best_cell_of_the_grid(classes, levels, seed, monkeypatch):
+    monkeypatch.setattr(_svm, "MAX_ITERATIONS", 2000)
     X, y = noisy(classes, 83, seed, levels)
     codes = y if classes else np.zeros(83, dtype=int)
     folds = fold_rows(codes, None, 5, np.random.default_rng(seed_of(seed)))
@@ -132,50 +132,33 @@ def test_search_finds_what_the_whole_grid_has(classes, levels, seed, monkeypatch
     assert found.n_skipped > 0
 
 
-def test_few_fits_are_needed_where_one_cell_is_perfect():
+def test_few_fits_are_needed_if_one_cell_has_no_error():
     rng = np.random.default_rng(0)
     x = rng.choice([-1.0, 1.0], size=(120, 2)) + 0.05 * rng.normal(size=(120, 2))
     found = svm_error(x, (x[:, 0] * x[:, 1] > 0).astype(int))
     assert found.error == 0
-    # The first cell to finish without an error ends the search.
+    # The first cell with all folds evaluated and no error ends the search.
     assert found.n_fits < 70
 
 
-def test_rows_at_the_same_place_are_a_bound_that_holds():
+def test_equal_rows_give_a_lower_bound_of_the_loss():
     X, y = noisy(3, 60, 0, levels=2)
     folds = np.arange(60) % 3
     squares = ((X[:, None] - X) ** 2).sum(axis=2)
     for target in (y, y * 1.5):
-        problem = predictor.Problem(squares, 1.0, target, folds)
+        problem = _grid_search.Problem(squares, 1.0, target, folds)
         losses = plain_losses(X, target, folds, target is y)
         for fold in range(3):
-            bound = predictor.least_loss(problem, fold)
+            bound = _grid_search.loss_bound(problem, fold)
             assert 0 < bound <= losses[:, :, fold].min()
-    # Places (0), (0), (0), (1): labels 0, 0, 1 cost one error, values 0, 0, 3 cost 1 + 1 + 4.
-    places = np.array([[0.0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 0, 1], [1, 1, 1, 0]])
+    # Three equal rows and another: labels 0, 0, 1 give one error, values 0, 0, 3 give 1 + 1 + 4.
+    squares = np.array([[0.0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 0, 1], [1, 1, 1, 0]])
     one_fold = np.zeros(4, dtype=int)
-    assert predictor.least_loss(predictor.Problem(places, 1.0, np.array([0, 0, 1, 0]), one_fold), 0) == 1
-    values = predictor.Problem(places, 1.0, np.array([0.0, 0.0, 3.0, 9.0]), one_fold)
-    assert predictor.least_loss(values, 0) == pytest.approx(6)
-
-
-@pytest.mark.parametrize("task", ["classification", "regression"])
-def test_public_classes_stand_in_where_the_binding_does_not_agree(task, monkeypatch):
-    X, y = problem_data(task, n=60)
-    fast = svm_error(X, y)
-    assert machines._bare_agrees()  # else this tests nothing
-    monkeypatch.setattr(machines, "_bare_agrees", lambda: False)
-    assert svm_error(X, y) == fast
-
-
-def test_a_changed_binding_is_found_out(monkeypatch):
-    def changed(*arguments):
-        raise TypeError("unexpected argument")
-
-    monkeypatch.setattr(machines, "_bare", changed)
-    assert not machines._bare_agrees.__wrapped__()
-    monkeypatch.setattr(machines, "_bare", lambda train, y, test, C: (np.zeros(len(test)), 1.0))
-    assert not machines._bare_agrees.__wrapped__()
+    assert (
+        _grid_search.loss_bound(_grid_search.Problem(squares, 1.0, np.array([0, 0, 1, 0]), one_fold), 0) == 1
+    )
+    values = _grid_search.Problem(squares, 1.0, np.array([0.0, 0.0, 3.0, 9.0]), one_fold)
+    assert _grid_search.loss_bound(values, 0) == pytest.approx(6)
 
 
 def test_nothing_is_printed(capfd):
@@ -192,11 +175,11 @@ def test_nothing_is_printed(capfd):
 def test_scale_and_shift_of_columns_do_not_matter(seed, scale, shift):
     X, y = noisy(2, 40, seed)
     moved = svm_error(X * [scale, 1, 1] + [0, shift, 0], y)
-    # Rounding may tip one row that lies on the border.
+    # Rounding may change the prediction of one row at the decision boundary.
     assert moved.error == pytest.approx(svm_error(X, y).error, abs=1.01 / 40)
 
 
-def test_order_of_rows_is_dealt_by_random_state():
+def test_folds_depend_on_random_state():
     X, y = noisy(2, 80, 0)
     results = {svm_error(X, y, random_state=seed).error for seed in range(5)}
     assert len(results) > 1
@@ -204,7 +187,7 @@ def test_order_of_rows_is_dealt_by_random_state():
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
-def test_features_that_say_something_have_the_smaller_error(task):
+def test_informative_features_have_the_smaller_error(task):
     X, y = problem_data(task)
     assert svm_error(X[:, :3], y).error < 0.7 * svm_error(X[:, 3:], y).error
     half = slice(None, None, 2), slice(1, None, 2)
@@ -219,12 +202,12 @@ def test_labels_of_any_kind_and_rare_classes():
     X, y = noisy(2, 40, 0)
     words = np.where(y == 1, "yes", "no").astype(object)
     assert svm_error(X, words) == svm_error(X, y)
-    words[0] = "maybe"  # in one fold only: never learned there, so always wrong
+    words[0] = "maybe"  # not in the training rows of its fold, so always wrong
     assert svm_error(X, words).error >= 1 / 40
 
 
-def test_a_fold_that_leaves_one_class_predicts_it():
-    # Groups of one class each: with the other group held out, the machine knows one class and is wrong.
+def test_training_rows_of_one_class_predict_it():
+    # Groups of one class each: the training rows have one class, the held-out rows the other.
     X, y = noisy(2, 30, 0)
     assert svm_error(X, y, groups=y).error == 1.0
 
@@ -233,56 +216,56 @@ def test_columns_that_do_not_vary_are_left_out():
     X, y = noisy(2, 60, 0)
     with_constant = np.column_stack([X, np.full(60, 7.0)])
     assert svm_error(with_constant, y) == svm_error(X, y)
-    other = np.column_stack([X, np.arange(60.0)])  # what varies only in the test rows says nothing
+    other = np.column_stack([X, np.arange(60.0)])  # constant in the training rows
     expected = held_out_error(X, y, X, y)
     assert held_out_error(with_constant, y, other, y) == expected
-    # Without any feature that varies, the larger class is predicted.
+    # Without any feature that varies, the most frequent class is predicted.
     y = (np.arange(60) % 3 == 0).astype(int)
     assert svm_error(np.ones((60, 2)), y).error == pytest.approx(1 / 3)
     assert held_out_error(np.ones((60, 2)), y, np.zeros((3, 2)), [0, 1, 1]).error == pytest.approx(2 / 3)
 
 
-def test_held_out_error_uses_the_training_rows_alone():
+def test_held_out_error_uses_only_the_training_rows():
     X, y = problem_data("regression", n=90)
     train, test = np.arange(60), np.arange(60, 90)
     found = held_out_error(X[train], y[train], X[test], y[test])
-    # Written out, for the cell that cross-validation on the training rows chose.
+    # The same with the hyperparameters chosen by cross-validation on the training rows.
     chosen = svm_error(X[train], y[train])
     assert (found.C, found.sigma_factor) == (chosen.C, chosen.sigma_factor)
     z = (X - X[train].mean(axis=0)) / X[train].std(axis=0)
     squares = ((z[:, None] - z) ** 2).sum(axis=2)
     median = np.median(np.sqrt(squares[np.ix_(train, train)][np.triu_indices(60, 1)]))
     gamma = 1 / (2 * (found.sigma_factor * median) ** 2)
-    machine = SVR(C=found.C, gamma=gamma, epsilon=0.1).fit(z[train], y[train])
-    expected = np.sqrt(np.mean((machine.predict(z[test]) - y[test]) ** 2))
+    svm = SVR(C=found.C, gamma=gamma, epsilon=0.1).fit(z[train], y[train])
+    expected = np.sqrt(np.mean((svm.predict(z[test]) - y[test]) ** 2))
     assert found.error == pytest.approx(expected, rel=1e-3)
     assert found.n_fits == chosen.n_fits + 1
-    # A cell that was chosen already need not be searched for.
+    # Given hyperparameters are used without a search.
     known = held_out_error(X[train], y[train], X[test], y[test], chosen=chosen)
     assert (known.error, known.C, known.n_fits) == (found.error, found.C, 1)
-    # The mean over rows one by one is the same: no test row influences another.
+    # The predictions of test rows do not depend on one another.
     one_by_one = [held_out_error(X[train], y[train], X[[i]], y[[i]]).error for i in test[:4]]
-    together = held_out_error(X[train], y[train], X[test[:4]], y[test[:4]]).error
-    assert np.sqrt(np.mean(np.square(one_by_one))) == pytest.approx(together)
+    in_one_batch = held_out_error(X[train], y[train], X[test[:4]], y[test[:4]]).error
+    assert np.sqrt(np.mean(np.square(one_by_one))) == pytest.approx(in_one_batch)
 
 
-def test_a_class_never_seen_is_an_error():
+def test_a_class_without_training_rows_is_an_error():
     X, y = noisy(2, 60, 0)
     assert held_out_error(X, y, X[:4], [7, 7, 7, 7]).error == 1.0
 
 
-def test_target_within_the_tube_is_predicted_by_its_middle():
+def test_target_within_the_tube_is_predicted_by_its_midpoint():
     X, _ = noisy(None, 20, 0)
     y = np.where(np.arange(20) < 10, 5.0, 5.1)
     assert svm_error(X, y, task="regression").error == pytest.approx(0.05)
 
 
-# -- folds and sides --------------------------------------------------------------------------------
+# -- folds and splits -------------------------------------------------------------------------------
 
 
 @settings(max_examples=50, deadline=None)
 @given(st.integers(2, 12), st.integers(2, 6), st.integers(1, 4), st.integers(0, 2**31))
-def test_groups_never_straddle(n_groups, n_folds, n_classes, seed):
+def test_groups_are_not_split(n_groups, n_folds, n_classes, seed):
     rng = np.random.default_rng(seed)
     groups = np.concatenate([np.arange(n_groups), rng.integers(n_groups, size=50)])
     codes = rng.integers(n_classes, size=groups.size)
@@ -296,7 +279,7 @@ def test_groups_never_straddle(n_groups, n_folds, n_classes, seed):
     assert train.size + test.size == y.size and min(train.size, test.size) > 0
 
 
-def test_one_group_is_no_group():
+def test_a_single_group_is_ignored():
     X, y = noisy(2, 40, 0)
     assert svm_error(X, y, groups=np.ones(40)) == svm_error(X, y)
 
@@ -312,18 +295,18 @@ def test_groups_of_one_class_each_are_drawn_per_class():
         assert np.bincount(y[folds == fold]).tolist() == [12, 12]
 
 
-def test_one_of_four_speakers_is_the_test_side():
+def test_one_of_four_groups_is_the_test_set():
     groups, y = np.repeat(np.arange(4), 52), np.tile(np.arange(26), 8)
-    sides = [
+    splits = [
         split_rows(y, n_train=104, groups=groups, task="classification", random_state=s) for s in range(8)
     ]
-    for train, test in sides:
+    for train, test in splits:
         assert test.size == 52 and np.unique(groups[test]).size == 1
         assert np.bincount(y[train], minlength=26).tolist() == [4] * 26
-    assert len({int(groups[test[0]]) for _, test in sides}) > 1
+    assert len({int(groups[test[0]]) for _, test in splits}) > 1
 
 
-def test_rows_are_drawn_in_proportion():
+def test_splits_are_stratified():
     y = np.repeat([0, 1, 2], [60, 38, 2])
     train, test = split_rows(y, n_train=50)
     assert np.bincount(y[train]).tolist() == [30, 19, 1]
@@ -335,12 +318,12 @@ def test_rows_are_drawn_in_proportion():
     assert not np.array_equal(train, split_rows(np.linspace(0, 1, 30), n_train=20, random_state=2)[0])
 
 
-def test_a_class_that_has_one_group_stays_in_training():
+def test_the_only_group_of_a_class_is_in_the_training_rows():
     groups = np.repeat(np.arange(5), 4)
     y = (groups == 2).astype(int)
     for seed in range(10):
         assert 2 not in groups[split_rows(y, groups=groups, random_state=seed)[1]]
-    # Where every class has one group, one of them must go.
+    # If every class has one group, one of them is the test set.
     train, test = split_rows(groups[:12], groups=groups[:12])
     assert (train.size, test.size) == (8, 4)
 
@@ -357,14 +340,14 @@ def test_a_class_that_has_one_group_stays_in_training():
         ({"X": np.full((30, 2), np.nan)}, "contains NaN"),
         ({"X": np.zeros(30)}, "X"),
         ({"task": "ranking"}, "task='ranking' is not known: pass one of 'auto'"),
-        ({"cv": 1}, "cv=1 must be a whole number of folds from 2 to the 30 rows"),
+        ({"cv": 1}, "cv=1 must be an integer from 2 to the 30 rows"),
         ({"cv": 31}, "cv=31 must be"),
         ({"cv": 2.5}, r"cv=2\.5 must be"),
         ({"groups": [1, 2]}, r"groups has shape \(2,\), but there are 30 rows"),
         ({"random_state": "seed"}, "random_state='seed' cannot be used"),
     ],
 )
-def test_bad_input_is_refused_in_a_sentence(change, words):
+def test_bad_input_is_refused(change, words):
     X, y = noisy(2, 30, 0)
     arguments = {"X": X, "y": y, **change}
     with pytest.raises(ValueError, match=words):
@@ -388,7 +371,7 @@ def test_bad_test_rows_are_refused(X, y, words):
 
 
 @pytest.mark.parametrize("n_train", [0, 30, 2.5, True, "many"])
-def test_impossible_sides_are_refused(n_train):
+def test_impossible_numbers_of_training_rows_are_refused(n_train):
     y = np.arange(30) % 2
     with pytest.raises(ValueError, match=r"n_train=.* from 1 to the 29 of 30 rows with a row left to test"):
         split_rows(y, n_train=n_train)

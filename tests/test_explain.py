@@ -325,9 +325,7 @@ def test_score_by_size_takes_measures_and_limits():
         assert score == pytest.approx(HSIC().score(X[:, columns], y))
     assert explain.score_by_size(selector, X, y, max_size=2).sizes.tolist() == [1, 2]
     assert explain.score_by_size(Fixed([0, 1, 2], 8), X, y).sizes.tolist() == [1, 2, 3]
-    with pytest.raises(
-        ValueError, match=r"max_size=9 must be .* X has 8 feature"
-    ):
+    with pytest.raises(ValueError, match=r"max_size=9 must be .* X has 8 feature"):
         explain.score_by_size(selector, X, y, max_size=9)
 
 

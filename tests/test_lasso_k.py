@@ -1,4 +1,6 @@
-"""The lasso with exactly k features, against scikit-learn's path and the optimality conditions."""
+"""The lasso with exactly k features, against lars_path and the optimality conditions."""
+
+import itertools
 
 import numpy as np
 import pytest
@@ -19,13 +21,13 @@ def standardised(X):
 
 
 def path_data(seed, kind):
-    """Data with independent, mixed or neighbouring columns; from the last two features often leave."""
+    """Data with independent, mixed or cumulated columns; with the last two coefficients become zero again."""
     rng = np.random.default_rng(seed)
     n, m = int(rng.integers(20, 120)), int(rng.integers(3, 25))
     X = rng.normal(size=(n, m))
     if kind == "mixed":
         X = X @ rng.normal(size=(m, m))
-    if kind == "neighbours":
+    if kind == "cumulated":
         X = np.cumsum(X, axis=1)
     X = standardised(X)
     y = X @ (rng.normal(size=m) * (rng.random(m) < 0.5)) + rng.normal(size=n)
@@ -33,13 +35,13 @@ def path_data(seed, kind):
 
 
 def knots_of(X, y):
-    """Penalties and coefficients of scikit-learn's path, where rounding errors of zero are zero."""
+    """Penalties and coefficients of lars_path, with rounding errors set to zero."""
     alphas, _, coefs = lars_path(X, y, method="lasso")
     return alphas, np.where(np.abs(coefs) < 1e-12 * np.abs(coefs).max(), 0, coefs)
 
 
-@pytest.mark.parametrize("kind", ["independent", "mixed", "neighbours"])
-def test_first_knot_with_so_many_is_that_of_scikit_learn(kind):
+@pytest.mark.parametrize("kind", ["independent", "mixed", "cumulated"])
+def test_first_knot_with_k_features_is_that_of_scikit_learn(kind):
     leaving = compared = 0
     for seed in range(12):
         X, y = path_data(seed, kind)
@@ -59,7 +61,7 @@ def test_first_knot_with_so_many_is_that_of_scikit_learn(kind):
     assert leaving > 3 or kind == "independent"
 
 
-@pytest.mark.parametrize("kind", ["independent", "mixed", "neighbours"])
+@pytest.mark.parametrize("kind", ["independent", "mixed", "cumulated"])
 def test_coefficients_are_optimal(kind):
     for seed in range(20, 30):
         X, y = path_data(seed, kind)
@@ -74,6 +76,56 @@ def test_coefficients_are_optimal(kind):
         )
         assert (selector.coef_[~active] == 0).all()
         np.testing.assert_allclose(selector.scores_, np.abs(slope + selector.coef_), atol=1e-9)
+
+
+def assert_solution(X, y, coef, active, penalty):
+    """The optimality conditions of the lasso."""
+    slope = X.T @ (y - X @ coef) / y.size
+    assert np.abs(slope).max() <= penalty + 1e-9
+    np.testing.assert_allclose(np.abs(slope[active]), penalty, atol=1e-9)
+    np.testing.assert_allclose(slope @ coef, penalty * np.abs(coef).sum(), atol=1e-9)
+    assert (coef[~active] == 0).all()
+
+
+@pytest.mark.parametrize("n_copies", [1, 2, 3])
+def test_tied_columns_become_active_in_their_order(n_copies):
+    # A factorial design: columns are orthogonal, and the first two correlate with y exactly alike.
+    X = np.vstack([list(itertools.product([0.0, 1.0], repeat=4))] * n_copies)
+    y = X[:, 0] * X[:, 1] + X[:, 2]
+    X, y = standardised(X), (y - y.mean()) / y.std()
+    for k, expected in enumerate([[2], [0, 2], [0, 1, 2], [0, 1, 2]], start=1):
+        coef, active, penalty = lasso_path_until(X, y, k)
+        assert np.flatnonzero(active).tolist() == expected
+        assert_solution(X, y, coef, active, penalty)
+
+
+def test_columns_that_depend_on_active_ones_stay_out():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 5))
+    X[:, 3] = X[:, :3].sum(axis=1) + 1e-6 * rng.normal(size=200)
+    y = X[:, :3] @ [1, 2, -1] + rng.normal(size=200)
+    selector = LassoK(5).fit(X, y)
+    assert np.flatnonzero(selector.coef_).tolist() == [0, 1, 2, 4]
+    assert np.abs(selector.coef_).max() < 1
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_few_values_and_copies_give_solutions(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, size=(100, 30)).astype(float)
+    y = (X[:, :3].sum(axis=1) > 1).astype(float)
+    copies = np.hstack([X, 5 - 3 * X[:, rng.permutation(30)]])
+    for k in (1, 5, 15, 29):
+        selector = LassoK(k).fit(copies, y)
+        assert_solution(
+            standardised(copies),
+            (y - y.mean()) / y.std(),
+            selector.coef_,
+            selector.coef_ != 0,
+            selector.alpha_,
+        )
+        assert selector.n_active_ == k
+        assert (selector.coef_[30:] == 0).all()
 
 
 def test_coordinate_descent_finds_the_same():
@@ -100,7 +152,7 @@ def test_two_classes_are_two_numbers():
 
 
 @pytest.mark.parametrize("k", [1, 3, 6])
-def test_groups_are_optimal(k):
+def test_multi_task_coefficients_are_optimal(k):
     X, y = problem_data("classification", n=150, m=10)
     x, indicators = standardised(X), np.eye(3)[y]
     indicators -= indicators.mean(axis=0)
@@ -116,7 +168,7 @@ def test_groups_are_optimal(k):
     assert np.linalg.norm(slope[~active], axis=1).max() <= selector.alpha_ * (1 + 1e-4)
 
 
-def test_groups_where_one_class_is_told_by_each_feature():
+def test_multi_task_features_of_different_classes_are_found():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 4, size=200)
     X = rng.normal(size=(200, 12))
@@ -124,7 +176,7 @@ def test_groups_where_one_class_is_told_by_each_feature():
     assert LassoK(3).fit(X, y).get_support(indices=True).tolist() == [2, 5, 7]
 
 
-def test_groups_of_copies_are_filled():
+def test_multi_task_support_with_copies_is_filled():
     X, y = problem_data("classification", n=100, m=4)
     selector = LassoK(6).fit(np.hstack([X, X]), y)
     assert selector.support_.sum() == 6
@@ -133,7 +185,7 @@ def test_groups_of_copies_are_filled():
     assert (selector.coef_[4:] == 0).all()
 
 
-# -- where the path has no such knot -------------------------------------------------------------
+# -- paths without a knot of k features ------------------------------------------------------------
 
 
 def test_more_features_than_the_rank_are_filled_by_correlation():
@@ -159,11 +211,11 @@ def test_of_copies_the_first_is_active():
     assert LassoK(m + 2).fit(np.hstack([X, -X]), y).support_[:m].all()
 
 
-def test_a_path_that_is_cut_short_is_filled(monkeypatch):
-    X, y = path_data(5, "mixed")  # features leave and come back: there are more knots than features
-    assert lasso_path_until(X, y, X.shape[1]).active.size == X.shape[1]
-    monkeypatch.setattr(lasso_path, "MOST_KNOTS", 1)
-    assert lasso_path_until(X, y, X.shape[1]).active.size < X.shape[1]
+def test_a_truncated_path_is_filled(monkeypatch):
+    X, y = path_data(5, "mixed")  # coefficients become zero and non-zero again: more knots than features
+    assert lasso_path_until(X, y, X.shape[1])[1].all()
+    monkeypatch.setattr(lasso_path, "MAX_KNOTS", 1)
+    assert not lasso_path_until(X, y, X.shape[1])[1].all()
     assert LassoK(X.shape[1]).fit(X, y).support_.all()
 
 
@@ -195,14 +247,14 @@ def test_scale_and_offset_do_not_matter():
     np.testing.assert_array_equal(moved.ranking_, expected.ranking_)
 
 
-def test_squares_go_unseen():
+def test_quadratic_dependence_is_not_detected():
     found = [LassoK(2).fit(*make_quad(400, random_state=seed)).support_[:2].mean() for seed in range(20)]
     assert 0.45 < np.mean(found) < 0.85  # 0.66 in the paper
 
 
 @given(st.integers(2, 12), st.integers(1, 6), st.integers(0, 10**6))
 @settings(max_examples=60, deadline=None)
-def test_exactly_so_many_are_selected(n, m, seed):
+def test_exactly_k_are_selected(n, m, seed):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 3, size=(n, m)).astype(float)
     X[0, 0], X[1, 0] = 0.5, -0.5

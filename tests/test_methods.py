@@ -31,7 +31,7 @@ NAMES = [
 ]
 
 
-def test_the_names_and_their_order():
+def test_names_and_their_order():
     assert list(METHODS) == NAMES
     assert NAMES[0] == DEFAULT
     for name, method in METHODS.items():
@@ -43,7 +43,7 @@ def test_the_names_and_their_order():
 @pytest.mark.parametrize("name", NAMES)
 def test_every_method_selects_for_both_tasks(name, task):
     X, y = problem_data(task, n=60, m=5)
-    # The numbers of classes are also numbers: what is passed on decides.
+    # Codes of classes are also numbers: the task decides.
     selector = METHODS[name].make(2, task=task, random_state=0)
     if name == "l1-lsmi-paper":
         selector.set_params(n_restarts=1, max_iter=3)
@@ -60,7 +60,7 @@ def _quick(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_time_limit_is_kept_or_refused(name):
+def test_a_time_limit_is_supported_or_refused(name):
     method = METHODS[name]
     if method.has_time_limit:
         selector = method.make(2, time_limit=7.5, verbose=1)
@@ -68,11 +68,11 @@ def test_a_time_limit_is_kept_or_refused(name):
         assert owner.time_limit == 7.5 and owner.verbose == 1
     else:
         assert "time_limit" not in inspect.signature(type(method.make(2))).parameters
-        with pytest.raises(ValueError, match=f"time_limit=7.5 cannot be kept by the method '{name}'"):
+        with pytest.raises(ValueError, match=f"time_limit=7.5 is not supported by the method '{name}'"):
             method.make(2, time_limit=7.5)
 
 
-def test_what_a_name_stands_for():
+def test_methods_of_some_names():
     assert isinstance(METHODS["l1-lsmi"].make(3), L1LSMI)
     assert METHODS["l1-lsmi-paper"].make(3).algorithm == "paper"
     assert isinstance(METHODS["smi-backward"].make(3).strategy, Backward)

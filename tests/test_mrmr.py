@@ -1,4 +1,4 @@
-"""mRMR against its definition written out in loops, and the numbers behind it."""
+"""mRMR against its definition in loops, and its relevance and redundancy."""
 
 import math
 from collections import Counter
@@ -94,14 +94,14 @@ def test_f_and_correlation_against_loops(task, scheme, seed):
     assert MRMR(6, scheme=scheme, relevance="f").fit(X, y).order_.tolist() == expected
 
 
-def test_orthogonal_columns_have_the_floor_for_redundancy():
-    # The columns are orthogonal, but for the third, which has something of the first.
+def test_orthogonal_columns_have_the_minimum_redundancy():
+    # The columns are orthogonal, except that the third is correlated with the first.
     signs = np.array([[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]], dtype=float)
     base = np.kron(signs, np.ones((2, 1)))[:, 1:]
     noise = np.tile([1.0, -1.0], 4)
     X = np.column_stack([base[:, 0], base[:, 1], base[:, 2] + 0.3 * base[:, 0]])
     y = 5 * base[:, 0] + base[:, 1] + 3 * base[:, 2] + noise
-    # The third is far more relevant than the second, but a quotient makes more of its redundancy.
+    # The third is far more relevant than the second, but its redundancy matters more in a quotient.
     parameters = {"relevance": "f", "task": "regression"}
     assert MRMR(2, scheme="difference", **parameters).fit(X, y).order_.tolist() == [0, 2]
     selector = MRMR(2, scheme="quotient", **parameters).fit(X, y)
@@ -114,14 +114,14 @@ def test_orthogonal_columns_have_the_floor_for_redundancy():
 
 def test_information_derived_by_hand():
     # The states of the first column are those of y, balanced: log 2. The second is independent of y. The
-    # third says y = 1 for one row in four: H(y) - 3/4 H(1/3) = log 2 - 1/4 (log 3 + 2 log(3/2)).
+    # third is 1 for one row in four, with y = 1: H(y) - 3/4 H(1/3) = log 2 - 1/4 (log 3 + 2 log(3/2)).
     codes = np.array([[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 1]])
     found = States(codes).information(np.array([0, 0, 1, 1]))
     third = math.log(2) - (math.log(3) + 2 * math.log(1.5)) / 4
     np.testing.assert_allclose(found, [math.log(2), 0, third], atol=1e-12)
 
 
-def test_pieces_give_the_same_as_the_whole(monkeypatch):
+def test_batches_give_the_same_as_the_whole(monkeypatch):
     rng = np.random.default_rng(0)
     codes = rng.integers(0, rng.integers(1, 6, size=23), size=(90, 23))
     y = rng.integers(0, 3, size=90)
@@ -133,7 +133,7 @@ def test_pieces_give_the_same_as_the_whole(monkeypatch):
     np.testing.assert_array_equal(states.information(y), expected)
 
 
-def test_bins_hold_equally_many_rows():
+def test_bins_have_equal_numbers_of_rows():
     x = standardised(np.random.default_rng(0).normal(size=(120, 3)))
     codes = discretise(x, 4)
     for column, values in zip(codes.T, x.T, strict=True):
@@ -141,7 +141,7 @@ def test_bins_hold_equally_many_rows():
         assert (np.diff(column[np.argsort(values)]) >= 0).all()
 
 
-def test_few_values_are_kept():
+def test_few_values_are_not_discretised():
     x = standardised(np.column_stack([np.arange(200) % 10, np.arange(200) % 11]).astype(float))
     codes = discretise(x, None)
     assert codes[:, 0].tolist() == (np.arange(200) % 10).tolist()
@@ -191,7 +191,7 @@ def test_more_features_continue_the_order():
         assert selector.ranking_[longest[k]] == 2
 
 
-def test_a_copy_is_chosen_after_all_else():
+def test_a_copy_is_selected_late():
     X, y = problem_data("regression")
     X = np.column_stack([X, X[:, 2]])
     for parameters in ({"relevance": "f", "scheme": "quotient"}, {"scheme": "difference"}):
@@ -220,9 +220,9 @@ def test_scale_and_offset_do_not_matter():
         np.testing.assert_allclose(moved.scores_, expected.scores_, rtol=1e-6)
 
 
-def test_bins_without_use_are_refused():
+def test_unused_bins_are_refused():
     X, y = problem_data("regression")
-    with pytest.raises(ValueError, match=r"n_bins=5 has no use with relevance='f'"):
+    with pytest.raises(ValueError, match=r"n_bins=5 is not used with relevance='f'"):
         MRMR(2, relevance="f", n_bins=5).fit(X, y)
     MRMR(2, relevance="f", redundancy="discretised", n_bins=5).fit(X, y)
 
@@ -237,16 +237,16 @@ def test_redundancy_can_be_mixed():
     assert mixed.scores_[second] == pytest.approx(mixed.relevance_[second] - correlation)
 
 
-def test_the_toys_of_the_paper():
+def test_toy_problems_of_the_paper():
     for seed in range(5):
         assert MRMR(2).fit(*make_quad(400, random_state=seed)).get_support(indices=True).tolist() == [0, 1]
-        # The noisy copies of the target say most alone, though the four true features say it all.
+        # The noisy copies of the target are most informative alone, but the true features determine it.
         assert MRMR(4).fit(*make_and_or(400, random_state=seed)).support_[7:].all()
 
 
 @given(st.integers(2, 12), st.integers(1, 6), st.integers(0, 10**6), st.sampled_from(["discretised", "f"]))
 @settings(max_examples=60, deadline=None)
-def test_exactly_so_many_are_selected(n, m, seed, relevance):
+def test_exactly_k_are_selected(n, m, seed, relevance):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 3, size=(n, m)).astype(float)
     X[0, 0], X[1, 0] = 0.5, -0.5

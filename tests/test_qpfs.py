@@ -26,7 +26,7 @@ def correlated_data(n=120, m=15, seed=0):
 
 
 def naive_parts(X, y):
-    """Q and f with NumPy's own correlations, for a quantity."""
+    """Q and f with NumPy's own correlations, for a numeric target."""
     m = X.shape[1]
     Q = [[abs(np.corrcoef(X[:, i], X[:, j])[0, 1]) for j in range(m)] for i in range(m)]
     return np.array(Q), np.array([abs(np.corrcoef(X[:, j], y)[0, 1]) for j in range(m)])
@@ -65,7 +65,7 @@ def test_correlation_with_classes_against_indicators():
         assert found[j] == pytest.approx(sum(parts), rel=1e-12)
 
 
-def test_correlations_of_numbers():
+def test_correlations_with_a_numeric_target():
     X, y = correlated_data()
     Q, f = naive_parts(X, y)
     x = standardised(X)
@@ -124,7 +124,7 @@ def test_weights_derived_by_hand():
 
 
 @pytest.mark.parametrize("factored", [False, True])
-def test_adding_weights_in_rounds_gives_the_same(monkeypatch, factored):
+def test_a_small_working_set_gives_the_same(monkeypatch, factored):
     rng = np.random.default_rng(0)
     factor = rng.random(size=(80, 30))
     linear = -rng.random(80) * 5
@@ -196,7 +196,7 @@ def test_relevance_alone_ranks_by_correlation(task):
     assert selector.objective_ == pytest.approx(-correlation.max())
 
 
-def test_the_rest_is_filled_by_how_close_it_is_to_entering():
+def test_further_features_are_selected_by_their_multipliers():
     X, y = correlated_data(400, 10)
     selector = QPFS(7).fit(X, y)
     Q, f = naive_parts(X, y)
@@ -210,7 +210,7 @@ def test_the_rest_is_filled_by_how_close_it_is_to_entering():
     np.testing.assert_allclose(selector.scores_[~positive], level - slope[~positive], atol=1e-10)
 
 
-def test_copies_share_their_weight():
+def test_copies_have_equal_weights():
     X, y = correlated_data(m=6)
     single = QPFS(3, alpha=0.4).fit(X, y)
     double = QPFS(3, alpha=0.4).fit(np.hstack([X, X]), y)
@@ -251,7 +251,7 @@ def test_importing_does_not_load_the_solver():
 
 @given(st.integers(2, 12), st.integers(1, 6), st.integers(0, 10**6))
 @settings(max_examples=60, deadline=None)
-def test_exactly_so_many_are_selected(n, m, seed):
+def test_exactly_k_are_selected(n, m, seed):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 3, size=(n, m)).astype(float)
     X[0, 0], X[1, 0] = 0.5, -0.5

@@ -1,4 +1,4 @@
-"""ReliefF against its formulas written out pair by pair, and what its scores must not depend on."""
+"""ReliefF against its formulas in loops over pairs, and invariances of its scores."""
 
 import tracemalloc
 
@@ -14,7 +14,7 @@ from tests.conftest import to_library
 
 
 def mixed_data(n=60, seed=0):
-    """Numbers, marks and levels."""
+    """Numeric, binary and categorical columns."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 6))
     X[:, 2:4] = X[:, 2:4] > 0.3
@@ -31,7 +31,7 @@ def differences(X):
 
 
 def equal_shares(distances, k):
-    """Weight of each position among the k nearest, averaged over the order of equals; k is their sum."""
+    """Weights of the k nearest, averaged over the order of equidistant ones; k is their sum."""
     weights = np.zeros(distances.size)
     for position, value in enumerate(distances):
         nearer, equal = (distances < value).sum(), (distances == value).sum()
@@ -52,8 +52,8 @@ def naive_relieff(X, y, k, miss_weights="uniform"):
             weights = equal_shares(distance[i, others].round(9), k)
             mean = weights @ difference[i, others] / weights.sum()
             prior = (y == label).sum() / (y != y[i]).sum()
-            share = prior if miss_weights == "prior" else 1 / (labels.size - 1)
-            score += -mean if label == y[i] else share * mean
+            weight = prior if miss_weights == "prior" else 1 / (labels.size - 1)
+            score += -mean if label == y[i] else weight * mean
     return score / len(X)
 
 
@@ -97,25 +97,25 @@ def test_numbers_against_the_formula(n_neighbors):
     np.testing.assert_allclose(selector.scores_, naive_rrelieff(X, y, k), atol=1e-12)
 
 
-def test_equals_share_the_ranks_of_a_decaying_weight():
+def test_equidistant_columns_get_the_mean_weight_of_their_ranks():
     distances = np.array([[3.0, 1.0, 1.0, np.inf, 2.0, 3.0, 3.0]])
-    rows, columns, weights = neighbours.weigh_nearest(distances, np.array([8.0, 4.0, 2.0, 1.0]))
+    rows, columns, weights = neighbours.weighted_neighbours(distances, np.array([8.0, 4.0, 2.0, 1.0]))
     assert rows.tolist() == [0] * 6
-    # Ranks 1 and 2 weigh 12 together, rank 3 weighs 2, ranks 4 to 6 weigh 1 + 0 + 0.
+    # Ranks 1 and 2 have the weights 8 + 4, rank 3 has 2, ranks 4 to 6 have 1 + 0 + 0.
     expected = dict(zip([1, 2, 4, 0, 5, 6], [6, 6, 2, 1 / 3, 1 / 3, 1 / 3], strict=True))
     assert dict(zip(columns.tolist(), weights.tolist(), strict=True)) == pytest.approx(expected)
 
 
-def test_few_values_differ_or_do_not():
+def test_few_values_are_categorical():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.integers(0, 6, size=(80, 2)), rng.normal(size=(80, 2))]).astype(float)
     y = X[:, 0] > 2
-    levels = ReliefF(2).fit(X, y).scores_
+    categorical = ReliefF(2).fit(X, y).scores_
     relabelled = X.copy()
     relabelled[:, 0] = rng.permutation(6)[X[:, 0].astype(int)]
-    np.testing.assert_allclose(ReliefF(2).fit(relabelled, y).scores_, levels, atol=1e-12)
+    np.testing.assert_allclose(ReliefF(2).fit(relabelled, y).scores_, categorical, atol=1e-12)
     numeric = ReliefF(2, discrete_threshold=5).fit(X, y).scores_
-    assert not np.allclose(numeric, levels)
+    assert not np.allclose(numeric, categorical)
     assert not np.allclose(ReliefF(2, discrete_threshold=5).fit(relabelled, y).scores_, numeric)
 
 
@@ -147,7 +147,7 @@ def test_blocks_and_threads_do_not_matter(task, monkeypatch):
     y = y > 0 if task == "classification" else y
     one_block = ReliefF(2).fit(X, y).scores_
     monkeypatch.setattr(neighbours, "BLOCK_SIZE", 200 * 7)
-    monkeypatch.setattr(neighbours, "DIFFERENCES", 100)
+    monkeypatch.setattr(neighbours, "DIFFERENCE_BLOCK_SIZE", 100)
     alone = ReliefF(2).fit(X, y).scores_
     np.testing.assert_allclose(alone, one_block, atol=1e-13)
     np.testing.assert_array_equal(ReliefF(2, n_jobs=2).fit(X, y).scores_, alone)
@@ -168,7 +168,7 @@ def test_memory_is_linear_in_the_rows(monkeypatch):
     assert peaks[2] < 2000 * 2000 * 8 / 3
 
 
-def test_a_row_alone_in_its_class_has_misses_only():
+def test_the_only_row_of_a_class_has_misses_only():
     X, signal = mixed_data()
     y = np.digitize(signal, [0.0])
     y[7] = 2
@@ -183,7 +183,7 @@ def test_two_rows_are_enough(y):
     assert selector.ranking_.tolist() == [3, 1, 2]
 
 
-def test_few_rows_with_many_values_are_numbers():
+def test_few_rows_with_distinct_values_are_numeric():
     X = np.array([[0.0, 5.0], [0.1, 9.0], [0.9, 6.0], [1.0, 8.0]])
     assert ReliefF(1).fit(X, [0, 0, 1, 1]).support_.tolist() == [True, False]
 

@@ -17,7 +17,7 @@ CRITERIA = ["phi1", "phi2", "phi3"]
 
 
 def dense_graph(X, y, kind, n_neighbors=5, sigma=None):
-    """Similarities as written: 1 / class size, or heat kernels of mutual or one-sided neighbours."""
+    """Dense weights: 1 / class size, or Gaussian kernels of neighbours in at least one direction."""
     if kind == "classes":
         return (y[:, None] == y) / (y[:, None] == y).sum(axis=1)
     points = rankdata(y)[:, None] if kind == "numbers" else (X - X.mean(axis=0)) / X.std(axis=0)
@@ -50,7 +50,7 @@ def naive_spec(X, S, criterion, n_eigenvectors):
         alpha = f @ vectors
         phi1 = (alpha**2 * values).sum()
         if criterion == "phi3":
-            # Without the trivial vector; a basis of its eigenspace that contains it leaves the rest as it is.
+            # Without the trivial eigenvector, which is in the span of the first ones.
             some = slice(0, n_eigenvectors + 1)
             scores.append(((2 - values[some]) * alpha[some] ** 2).sum() - 2 * (f @ trivial) ** 2)
         else:
@@ -84,7 +84,7 @@ def test_spec_against_the_formula(kind, criterion):
 
 
 @pytest.mark.parametrize("kind", ["numbers", "features"])
-def test_leading_eigenvectors_by_iteration(kind, monkeypatch):
+def test_leading_eigenvectors_by_an_iterative_solver(kind, monkeypatch):
     X, y, graph = problem(kind, n=300)
     exact = SPEC(2, graph=graph, n_neighbors=12).fit(X, y).scores_
     monkeypatch.setattr(graphs, "DENSE_ROWS", 0)
@@ -93,7 +93,7 @@ def test_leading_eigenvectors_by_iteration(kind, monkeypatch):
     assert (iterated != exact).any()
 
 
-def test_more_pieces_than_eigenvectors_count_all_alike():
+def test_more_components_than_eigenvectors_are_all_summed():
     rng = np.random.default_rng(0)
     X = 100.0 * np.repeat(rng.normal(size=(5, 4)), 12, axis=0) + rng.normal(size=(60, 4))
     S = dense_graph(X, None, "features")
@@ -116,7 +116,7 @@ def test_nearest_rows_by_order_tree_and_product(n_columns, monkeypatch):
 
 
 @pytest.mark.parametrize("n_columns", [1, 2, 20])
-def test_equal_rows_do_not_become_their_own_neighbours(n_columns):
+def test_equal_rows_are_not_their_own_neighbours(n_columns):
     found, distances = neighbours.nearest_rows(np.zeros((30, n_columns)), 3)
     assert (found != np.arange(30)[:, None]).all()
     assert (distances == 0).all()
@@ -134,7 +134,7 @@ def test_the_smooth_feature_is_found(selector, kind):
     assert selector.fit(X, y).get_support(indices=True).tolist() == [1, 4]
 
 
-def test_classes_rank_alike_by_all_criteria():
+def test_all_criteria_rank_alike_for_classes():
     X, y = make_and_or(200, random_state=0)
     expected = LaplacianScore(4).fit(X, y)
     assert expected.get_support(indices=True).tolist()[-3:] == [7, 8, 9]
@@ -184,7 +184,7 @@ def test_two_rows_are_enough(Estimator, y):
 
 
 @pytest.mark.parametrize("selector", [LaplacianScore(2), *(SPEC(2, criterion=c) for c in CRITERIA)], ids=str)
-def test_a_row_without_similar_ones(selector):
+def test_a_row_without_similar_rows(selector):
     X = np.random.default_rng(0).normal(size=(80, 4))
     X[0, :2] = 1e6
     X[:, 3] = np.arange(80) == 0

@@ -1,4 +1,4 @@
-"""Selectors by name: one table of what can be asked for in a word."""
+"""All selectors by name."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ __all__ = ["DEFAULT", "METHODS", "Method", "find_method"]
 
 @dataclass(frozen=True)
 class Method:
-    """A selector that has a name.
+    """A selector with a name.
 
     Attributes
     ----------
     name : str
-        What it is asked for by.
+        The name, as on the command line.
     title : str
-        How it is written in a text.
+        The name in texts.
     summary : str
-        What it does, in a sentence.
+        One sentence on what it does.
     has_time_limit : bool
-        Whether it can stop early with the best set so far.
+        Whether it can be stopped early with the best set found so far.
     build : callable
-        Takes the number of features and the settings of `make` by name, and returns the selector.
+        Called with the number of features and the keyword arguments of `make`; returns the selector.
 
     Examples
     --------
@@ -54,19 +54,19 @@ class Method:
         time_limit: float | None = None,
         verbose: int = 0,
     ) -> Selector:
-        """A selector that is yet to be fitted.
+        """An unfitted selector.
 
         Parameters
         ----------
         k : int, float or None, default=None
-            Number of features, or their share strictly between 0 and 1; None selects half.
+            Number of features, or their fraction strictly between 0 and 1; None selects half.
         task : {"auto", "classification", "regression"}, default="auto"
         random_state : int, RandomState instance or None, default=None
-            For methods that draw something at random.
+            Seed of methods with a random part.
         time_limit : float or None, default=None
             Seconds; only for methods with ``has_time_limit``.
         verbose : int, default=0
-            1 shows progress, for methods with ``has_time_limit``; the others are done in one go.
+            1 shows progress, for methods with ``has_time_limit``; ignored by the others.
 
         Returns
         -------
@@ -74,14 +74,14 @@ class Method:
         """
         if time_limit is not None and not self.has_time_limit:
             raise ValueError(
-                f"time_limit={time_limit!r} cannot be kept by the method {self.name!r}: leave it out, or use "
-                f"{DEFAULT!r}."
+                f"time_limit={time_limit!r} is not supported by the method {self.name!r}: leave it out, or "
+                f"use {DEFAULT!r}."
             )
         return self.build(k, task=task, random_state=random_state, time_limit=time_limit, verbose=verbose)
 
 
 def find_method(name: str) -> Method:
-    """The method of a name.
+    """The method with a given name.
 
     Parameters
     ----------
@@ -129,119 +129,119 @@ _ALL = (
     Method(
         "l1-lsmi",
         "l1-LSMI",
-        "Finds the features that say most together, sees interactions, and prefers what adds something.",
+        "Finds the set of features that is most informative about the target, including interactions.",
         True,
         _l1(L1LSMI),
     ),
     Method(
         "l1-lsmi-paper",
         "l1-LSMI, algorithm of the paper",
-        "The same aim by Algorithm 1 of the paper, which takes much longer.",
+        "The same criterion by Algorithm 1 of the paper, which takes much longer.",
         True,
         _l1(L1LSMI, algorithm="paper"),
     ),
     Method(
         "l1-hsic",
         "l1-HSIC",
-        "The same search with the Hilbert-Schmidt independence criterion, which chooses no model.",
+        "The same search with the Hilbert-Schmidt independence criterion, which needs no model selection.",
         True,
         _l1(L1HSIC),
     ),
     Method(
         "pearson",
         "Correlation ranking",
-        "Takes the features that correlate most with the target; sees straight lines only.",
+        "Ranks features by their correlation with the target; detects linear dependence only.",
         True,
         _parts(Pearson, Ranking),
     ),
     Method(
         "hsic-ranking",
         "HSIC ranking",
-        "Takes the features that depend most on the target one by one, by the HSIC.",
+        "Ranks features by the HSIC of each with the target.",
         True,
         _parts(HSIC, Ranking),
     ),
     Method(
         "smi-ranking",
         "SMI ranking",
-        "Takes the features that say most one by one, by squared-loss mutual information.",
+        "Ranks features by the squared-loss mutual information of each with the target.",
         True,
         _parts(SquaredMutualInformation, Ranking),
     ),
     Method(
         "mi-ranking",
         "MI ranking",
-        "Takes the features that say most one by one, by mutual information.",
+        "Ranks features by the mutual information of each with the target.",
         True,
         _parts(MutualInformation, Ranking),
     ),
     Method(
         "hsic-forward",
         "F-HSIC",
-        "Adds one feature at a time, always the one that raises the HSIC most.",
+        "Adds one feature at a time, the one that increases the HSIC most.",
         True,
         _parts(HSIC, Forward),
     ),
     Method(
         "smi-forward",
         "F-LSMI",
-        "Adds one feature at a time, always the one that raises the squared-loss mutual information most.",
+        "Adds one feature at a time, the one that increases the squared-loss mutual information most.",
         True,
         _parts(SquaredMutualInformation, Forward),
     ),
     Method(
         "hsic-backward",
         "B-HSIC",
-        "Takes one feature away at a time, always the one that the HSIC misses least; for few features.",
+        "Removes one feature at a time, the one that decreases the HSIC least; for few features.",
         True,
         _parts(HSIC, Backward),
     ),
     Method(
         "smi-backward",
         "B-LSMI",
-        "Takes one feature away at a time, always the one that is missed least; for few features.",
+        "Removes one feature at a time, the one that decreases the squared-loss mutual information least.",
         True,
         _parts(SquaredMutualInformation, Backward),
     ),
     Method(
         "mrmr",
         "mRMR",
-        "Adds features that say much about the target and little about those already in.",
+        "Adds features with high relevance to the target and low redundancy with those selected before.",
         False,
         _baseline(MRMR, is_random=True),
     ),
     Method(
         "qpfs",
         "QPFS",
-        "Weighs features by correlation with the target against correlation with one another.",
+        "Maximises correlation with the target and minimises correlation between features.",
         False,
         _baseline(QPFS, is_random=True),
     ),
     Method(
         "lasso",
         "Lasso",
-        "Takes the features with coefficients in an l1-penalised linear model.",
+        "Selects the features with non-zero coefficients in an l1-penalised linear model.",
         False,
         _baseline(LassoK),
     ),
     Method(
         "relieff",
         "ReliefF",
-        "Takes the features that differ between near rows of different targets.",
+        "Selects the features that differ between neighbouring rows with different targets.",
         False,
         _baseline(ReliefF),
     ),
     Method(
         "spec",
         "SPEC",
-        "Takes the features that vary smoothly over the graph of rows with the same target.",
+        "Selects the features that vary smoothly on a graph of rows with similar targets.",
         False,
         _baseline(SPEC),
     ),
     Method(
         "laplacian",
         "Laplacian score",
-        "Takes the features that are nearly the same for rows with the same target.",
+        "Selects the features that have similar values in rows with similar targets.",
         False,
         _baseline(LaplacianScore),
     ),
@@ -249,5 +249,5 @@ _ALL = (
 
 #: Every method by its name, the default first.
 METHODS: dict[str, Method] = {method.name: method for method in _ALL}
-#: The name of the method to begin with.
+#: Name of the default method.
 DEFAULT = "l1-lsmi"

@@ -1,4 +1,4 @@
-"""Convex quadratic programmes over the simplex: minimise w'Hw / 2 + c'w with w >= 0 and sum(w) = 1."""
+"""Convex quadratic programmes on the simplex: minimise w'Hw / 2 + c'w with w >= 0 and sum(w) = 1."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from scipy.linalg import lapack, lstsq
 
 from l1lsmi._arrays import HostArray
 
-#: Weights that are solved for at first, and that are added at most in a round.
+#: Initial number of weights in the working set, and maximum number added in an iteration.
 WORKING_SET = 300
-#: Eigenvalues below this share of the largest count as zero.
+#: Eigenvalues below this fraction of the largest are treated as zero.
 RANK_TOLERANCE = 1e-10
-#: How far a multiplier may be below zero, over the largest slope.
+#: Tolerance on negative multipliers, over the largest entry of the gradient.
 DUAL_TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True)
 class SimplexMinimum:
-    """The minimum: weights, Karush-Kuhn-Tucker multipliers of w >= 0, and the value."""
+    """The minimum: weights, Karush-Kuhn-Tucker multipliers of w >= 0, and the value of the objective."""
 
     weights: HostArray
     multipliers: HostArray
@@ -29,14 +29,14 @@ class SimplexMinimum:
 
 @dataclass(frozen=True)
 class Hessian:
-    """A positive semi-definite matrix: blocks of it, and products of some of its columns with weights.
+    """A positive semi-definite matrix, given by its submatrices and its products with sparse vectors.
 
     Attributes
     ----------
     block : callable
-        Rows and columns of some indices.
+        The submatrix of some indices.
     product : callable
-        All rows of some columns, times weights of these.
+        The matrix times a vector that is non-zero at some indices.
     """
 
     block: Callable[[HostArray], HostArray]
@@ -49,7 +49,7 @@ class Hessian:
 
     @classmethod
     def of_factor(cls, factor: HostArray) -> Hessian:
-        """Factor times its transpose, which is never formed."""
+        """The product of a factor with its transpose, which is never formed."""
         return cls(
             lambda some: factor[some] @ factor[some].T,
             lambda some, w: factor @ (factor[some].T @ w),
@@ -70,9 +70,9 @@ def nearest_positive(matrix: HostArray) -> HostArray:
 
 
 def nystrom_factor(columns: HostArray, sampled: HostArray) -> HostArray:
-    """Factor V of a positive semi-definite V V' that continues sampled columns of a matrix to all.
+    """Factor V of the Nystrom approximation V V' of a matrix, from a sample of its columns.
 
-    With every column sampled V V' is `nearest_positive` of the matrix.
+    With all columns sampled V V' is `nearest_positive` of the matrix.
 
     Parameters
     ----------
@@ -87,43 +87,44 @@ def nystrom_factor(columns: HostArray, sampled: HostArray) -> HostArray:
 
 
 def minimise_on_simplex(hessian: Hessian, linear: HostArray) -> SimplexMinimum:
-    """Minimise over all weights by minimising over some of them, and adding those that would help.
+    """Minimise over a working set of weights, and add weights with negative multipliers until there are none.
 
     Parameters
     ----------
     hessian : Hessian
     linear : numpy.ndarray of shape (m,)
     """
-    some = np.sort(np.argsort(linear, kind="stable")[:WORKING_SET])
+    working = np.sort(np.argsort(linear, kind="stable")[:WORKING_SET])
     best = np.inf
     while True:
-        w = _minimise_dense(hessian.block(some), linear[some])
-        slope = hessian.product(some, w) + linear
-        level = float(w @ slope[some])
-        objective = (level + float(w @ linear[some])) / 2
-        wanted = np.flatnonzero(slope < level - DUAL_TOLERANCE * np.abs(slope).max())
-        wanted = np.setdiff1d(wanted, some)
-        # Each round lowers the objective, but for rounding: then it is as low as it gets.
-        if wanted.size == 0 or objective >= best:
+        w = _minimise_dense(hessian.block(working), linear[working])
+        gradient = hessian.product(working, w) + linear
+        level = float(w @ gradient[working])
+        objective = (level + float(w @ linear[working])) / 2
+        violated = np.flatnonzero(gradient < level - DUAL_TOLERANCE * np.abs(gradient).max())
+        violated = np.setdiff1d(violated, working)
+        # The objective decreases in every iteration, up to rounding errors.
+        if violated.size == 0 or objective >= best:
             break
         best = objective
-        steepest = wanted[np.argsort(slope[wanted], kind="stable")[: max(WORKING_SET, some.size)]]
-        some = np.union1d(some[w > 0], steepest)
+        n_added = max(WORKING_SET, working.size)
+        steepest = violated[np.argsort(gradient[violated], kind="stable")[:n_added]]
+        working = np.union1d(working[w > 0], steepest)
     weights = np.zeros(linear.size)
-    weights[some] = w
-    multipliers = np.where(weights > 0, 0.0, np.maximum(slope - level, 0.0))
+    weights[working] = w
+    multipliers = np.where(weights > 0, 0.0, np.maximum(gradient - level, 0.0))
     return SimplexMinimum(weights, multipliers, objective)
 
 
 def _minimise_dense(matrix: HostArray, linear: HostArray) -> HostArray:
-    """Interior point, then the linear system of the weights that it found to be positive."""
+    """Solve by an interior-point method, then by the linear system of the positive weights."""
     import piqp
 
     m = linear.size
     solver = piqp.DenseSolver()
     for name in ("eps_abs", "eps_rel", "eps_duality_gap_abs", "eps_duality_gap_rel"):
         setattr(solver.settings, name, 1e-13)
-    # Weights are of the order 1 / m: they are solved for in that unit.
+    # Weights are of the order of 1 / m: the solver gets them multiplied by m.
     solver.setup(
         P=np.asfortranarray(matrix / m),
         c=linear,
@@ -139,7 +140,7 @@ def _minimise_dense(matrix: HostArray, linear: HostArray) -> HostArray:
 
 
 def _polished(matrix: HostArray, linear: HostArray, positive: HostArray, w: HostArray) -> HostArray:
-    """Weights from the optimality conditions of the positive ones; those given where these do not hold."""
+    """Weights from the optimality conditions of the positive ones, or ``w`` if some would be negative."""
     exact = _stationary(matrix[np.ix_(positive, positive)], linear[positive])
     if exact.min() <= 0:
         return w
@@ -149,9 +150,9 @@ def _polished(matrix: HostArray, linear: HostArray, positive: HostArray, w: Host
 
 
 def _stationary(matrix: HostArray, linear: HostArray) -> HostArray:
-    """Weights of sum 1 where matrix @ w + linear is the same for all.
+    """Weights w with the sum 1 for which all entries of matrix @ w + linear are equal.
 
-    Of several the ones of smallest norm are taken: copies of a column share its weight equally.
+    Of several solutions that of smallest norm is returned: copies of a column get equal weights.
     """
     size = linear.size
     factor, singular = lapack.dpotrf(matrix)

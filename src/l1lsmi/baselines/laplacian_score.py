@@ -1,4 +1,4 @@
-"""The Laplacian score: features that vary little between similar rows."""
+"""The Laplacian score: features that vary little between similar rows (He, Cai and Niyogi, 2005)."""
 
 from __future__ import annotations
 
@@ -14,34 +14,38 @@ from l1lsmi._numerics.ranking import learned_from_scores
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Table
 from l1lsmi._validation.target import TASKS
-from l1lsmi.baselines._graphs import neighbour_graph, points_of, roughness, within_class_share
+from l1lsmi.baselines._graphs import (
+    graph_coordinates,
+    neighbour_graph,
+    rayleigh_quotients,
+    within_class_variance,
+)
 
 
 class LaplacianScore(Selector):
-    r"""Select features by the Laplacian score of a graph between rows.
+    r"""Select features by the Laplacian score of a similarity graph of the rows.
 
-    Similar rows are linked by similarities :math:`S`, with degrees :math:`D` and Laplacian
-    :math:`L = D - S`. A feature :math:`f` less its mean weighted by the degrees, :math:`\tilde f`,
-    gets the score :math:`L_r = \tilde f^\top L \tilde f / \tilde f^\top D \tilde f`, which is small
-    where similar rows have similar values. Features are scored one by one: neither interactions nor
-    redundancy are seen.
+    The graph has weights :math:`S`, degrees :math:`D` and the Laplacian :math:`L = D - S`. With
+    :math:`\tilde f` a feature minus its mean weighted by the degrees, the score of the feature is
+    :math:`L_r = \tilde f^\top L \tilde f / \tilde f^\top D \tilde f`, which is small if similar rows have
+    similar values. Features are scored one by one: neither interactions nor
+    redundancy are detected.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number of features, or their share strictly between 0 and 1; None selects half.
+        Number of features, or their fraction strictly between 0 and 1; None selects half.
     graph : {"supervised", "unsupervised"}, default="supervised"
-        What makes rows similar. "supervised" links the rows of a class of size c by 1/c, or each row with
-        those nearest in the ranks of a numeric target; "unsupervised" links each row with those nearest in
-        all features and needs no target.
+        "supervised" connects the rows of a class of size c with weight 1/c, or each row with its nearest
+        neighbours in the ranks of a numeric target; "unsupervised" connects each row with its nearest
+        neighbours in all features and needs no target.
     n_neighbors : int, default=5
-        Nearest rows that each row is linked with, all other rows where there are fewer; not used for classes.
+        Number of nearest neighbours of each row, all other rows if there are fewer; not used for classes.
     sigma : float or None, default=None
-        Width of the similarities :math:`\exp(-d^2 / (2 \sigma^2))` of linked rows, in standard deviations
-        of the features or in ranks of the target; None is the median distance of nearest rows. Not used
-        for classes.
+        Width of the weights :math:`\exp(-d^2 / (2 \sigma^2))` of neighbours, in standard deviations of the
+        features or in ranks of the target; None is the median distance of neighbours. Not used for classes.
     task : {"auto", "classification", "regression"}, default="auto"
-        "auto" takes labels and up to 20 different whole numbers for classes, all else for a quantity;
+        "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target;
         not used if the graph is "unsupervised".
 
     Attributes
@@ -49,19 +53,19 @@ class LaplacianScore(Selector):
     support_ : ndarray of bool, shape (n_features,)
         The selected features.
     ranking_ : ndarray of int, shape (n_features,)
-        1 for selected features; 2, 3, ... for the others by falling score.
+        1 for selected features; 2, 3, ... for the others by decreasing score.
     scores_ : ndarray of float, shape (n_features,)
         :math:`-L_r`, from -2 to 0, higher is better; minus infinity for constant features.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Where X has column names.
+        If X has column names.
 
     Notes
     -----
-    With classes, :math:`L_r` is the share of a feature's variance that lies within the classes: the
+    With classes, :math:`L_r` is the fraction of the variance of a feature that is within the classes: the
     ranking is that of the Fisher score and of one-way analysis of variance.
 
-    Where values tie, which of several equally near rows are linked depends on the order of the rows.
+    Which of several equidistant rows are neighbours depends on the order of the rows.
 
     References
     ----------
@@ -110,6 +114,6 @@ class LaplacianScore(Selector):
 
     def _score(self, z: HostArray, target: Target | None) -> HostArray:
         if target is not None and target.is_classification:
-            return -within_class_share(z, target.codes)
-        graph = neighbour_graph(points_of(z, target), self.n_neighbors, self.sigma)
-        return -roughness(z, graph, centred=True)
+            return -within_class_variance(z, target.codes)
+        graph = neighbour_graph(graph_coordinates(z, target), self.n_neighbors, self.sigma)
+        return -rayleigh_quotients(z, graph, centred=True)

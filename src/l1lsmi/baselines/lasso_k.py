@@ -1,4 +1,4 @@
-"""The lasso with its penalty chosen so that exactly k features are left (Tibshirani, 1996)."""
+"""The lasso with the penalty that leaves exactly k features (Tibshirani, 1996)."""
 
 from __future__ import annotations
 
@@ -18,33 +18,32 @@ from l1lsmi._rows.table import Table
 from l1lsmi._validation.target import TASKS
 from l1lsmi.baselines._lasso_path import lasso_path_until
 
-#: The smallest penalty of groups, over the largest.
-LEAST = 1e-4
-#: Halvings of the interval between two penalties of groups.
-MOST_HALVINGS = 40
-#: Columns whose correlation is within this of 1 are copies.
-SAME = 1e-10
+#: Smallest penalty of the multi-task lasso, over the largest.
+MIN_PENALTY = 1e-4
+#: Maximum number of fits of the multi-task lasso.
+MAX_BISECTIONS = 40
+#: Standardised columns that are equal to so many decimals are copies.
+N_DECIMALS = 8
 
 
 class LassoK(Selector):
     """Select exactly k features by the lasso.
 
-    The penalty falls from where no feature is active to where k are: their number is what is asked for, and
-    the penalty follows. It sees linear dependence alone. Features are standardised inside; constant ones come
-    last.
+    The penalty is decreased from where no feature is active to where k are. Only linear dependence is
+    detected. Features are standardised internally; constant ones come last.
 
-    A quantity, or two classes as two numbers, is predicted by the lasso. The selected features are those
-    with non-zero coefficients at the first knot of its path (in the order of falling penalty) that has
-    exactly k of them, as `sklearn.linear_model.lars_path` gives them. More classes are predicted together,
-    by their centred indicators, with a penalty on the norm of all coefficients of a feature (multi-task
-    lasso); the penalty is found by bisection.
+    A numeric target, or two classes coded as two numbers, is predicted by the lasso. The selected features
+    are those with non-zero coefficients at the first knot of its path (in the order of decreasing penalty)
+    that has exactly k of them, as in `sklearn.linear_model.lars_path`. More than two classes are predicted
+    jointly, by their centred indicators, with a penalty on the norm of all coefficients of a feature
+    (multi-task lasso); the penalty is found by bisection.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number of features, or their share strictly between 0 and 1; None selects half.
+        Number of features, or their fraction strictly between 0 and 1; None selects half.
     task : {"auto", "classification", "regression"}, default="auto"
-        "auto" takes labels and up to 20 different whole numbers for classes, all else for a quantity.
+        "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target.
 
     Attributes
     ----------
@@ -54,24 +53,24 @@ class LassoK(Selector):
         Coefficients of the standardised features: for the standardised target, where two classes are the
         numbers 0 and 1; or for the centred indicators of more classes.
     alpha_ : float
-        The penalty, in the units of scikit-learn.
+        The penalty, as defined by scikit-learn.
     n_active_ : int
-        Features with coefficients: fewer than asked for where no penalty gives so many.
+        Number of active features, less than k if no penalty gives k.
     scores_ : ndarray of float, shape (n_features,)
-        Norm of the coefficients plus the slopes of the squared loss: more than `alpha_` for active
-        features, at most `alpha_` for the others, which are the nearer to being active the closer they come.
-        Minus infinity for constant features.
+        Norm of the coefficients plus the negative gradient of the squared loss: more than `alpha_` for
+        active features, at most `alpha_` for the others; the closer to `alpha_`, the closer they are to
+        becoming active. Minus infinity for constant features.
     ranking_ : ndarray of int, shape (n_features,)
-        1 for selected features; 2, 3, ... for the others by falling score.
+        1 for selected features; 2, 3, ... for the others by decreasing score.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Where X has column names.
+        If X has column names.
 
     Notes
     -----
-    Of features that tie, copies for instance, the first becomes active. Where no penalty gives k active
-    features (more are asked for than there are rows, or features that do not depend on one another), those
-    with the highest scores are added, of equal scores those that correlate most with the target.
+    Of tied features, copies for instance, the first becomes active. If no penalty gives k active features
+    (k exceeds the number of rows, or of linearly independent features), those with the highest scores are
+    added, of equal scores those with the highest correlation with the target.
 
     References
     ----------
@@ -105,28 +104,31 @@ class LassoK(Selector):
         columns, m = table.varying, table.n_columns
         x = to_numpy(table.take(np.arange(table.n_rows), columns))
         y = _numbers(target)
-        coef, active, penalty = _penalised(x, y, min(k, columns.size))
+        fit = lasso_path_until if y.ndim == 1 else _multi_task_lasso
+        distinct = _distinct_columns(x)
+        coef, active = np.zeros((columns.size, *y.shape[1:])), np.zeros(columns.size, dtype=bool)
+        coef[distinct], active[distinct], penalty = fit(x[:, distinct], y, min(k, distinct.size))
         scores = _norms(x.T @ (y - x @ coef) / table.n_rows + coef)
         # Active features first, then by score, of equal scores by correlation with the target.
         order = np.lexsort((-rounded(_norms(x.T @ y)), -np.round(scores, 10), ~active))
-        places = np.empty(columns.size)
-        places[order] = -np.arange(columns.size)
-        everywhere = scatter(places, columns, m)
-        support = take_best(everywhere, k)
-        coef_everywhere = np.zeros((m, *coef.shape[1:]))
-        coef_everywhere[columns] = coef
+        priority = np.empty(columns.size)
+        priority[order] = -np.arange(columns.size)
+        priority = scatter(priority, columns, m)
+        support = take_best(priority, k)
+        full_coef = np.zeros((m, *y.shape[1:]))
+        full_coef[columns] = coef
         return {
             "support": support,
-            "coef": coef_everywhere,
+            "coef": full_coef,
             "alpha": penalty,
             "n_active": int(active.sum()),
             "scores": scatter(scores, columns, m),
-            "ranking": rank(support, everywhere),
+            "ranking": rank(support, priority),
         }
 
 
 def _numbers(target: Target) -> HostArray:
-    """What is to be predicted, standardised or, for more than two classes, as centred indicators."""
+    """The target standardised or, for more than two classes, as centred indicators."""
     if target.values is not None:
         return target.values
     assert target.classes is not None
@@ -136,34 +138,38 @@ def _numbers(target: Target) -> HostArray:
     return np.asarray(indicators - indicators.mean(axis=0))
 
 
+def _distinct_columns(x: HostArray) -> HostArray:
+    """The first of all standardised columns that are copies of one another, up to their sign."""
+    first: dict[bytes, int] = {}
+    for j, column in enumerate(np.round(x.T, N_DECIMALS)):
+        # Adding zero turns -0.0 into 0.0.
+        first.setdefault(min((column + 0.0).tobytes(), (0.0 - column).tobytes()), j)
+    return np.array(list(first.values()))
+
+
 def _norms(values: HostArray) -> HostArray:
     """Absolute values, or norms of rows."""
-    return np.abs(values) if values.ndim == 1 else np.asarray(np.sqrt((values**2).sum(axis=1)))
+    return np.abs(values) if values.ndim == 1 else np.asarray(np.linalg.norm(values, axis=1))
 
 
-def _penalised(x: HostArray, y: HostArray, k: int) -> tuple[HostArray, HostArray, float]:
-    """Coefficients, which columns are active, and the penalty: k of them, or fewer where that cannot be."""
-    if y.ndim == 2:
-        return _group_lasso(x, y, k)
-    point = lasso_path_until(x, y, k)
-    active = np.zeros(x.shape[1], dtype=bool)
-    active[point.active] = True
-    return point.coef, active, point.penalty
+def _multi_task_lasso(x: HostArray, y: HostArray, k: int) -> tuple[HostArray, HostArray, float]:
+    """Coefficients, active columns and penalty of the fit with the most active columns, up to k.
 
-
-def _group_lasso(x: HostArray, y: HostArray, k: int) -> tuple[HostArray, HostArray, float]:
-    """Halve the penalty until k columns are active, then bisect; keep the largest fit that has at most k."""
+    The penalty is halved until k columns are active, then bisected.
+    """
     model = MultiTaskLasso(fit_intercept=False, warm_start=True, copy_X=False, tol=1e-8, max_iter=2000)
     x, y = np.asfortranarray(x), np.asfortranarray(y)
-    above = highest = float(_norms(x.T @ y).max()) / y.shape[0]
+    above = largest = float(_norms(x.T @ y).max()) / y.shape[0]
     below = 0.0
     best: tuple[HostArray, HostArray, float]
-    best = (np.zeros((x.shape[1], y.shape[1])), np.zeros(x.shape[1], dtype=bool), highest)
-    for _ in range(MOST_HALVINGS):
+    best = (np.zeros((x.shape[1], y.shape[1])), np.zeros(x.shape[1], dtype=bool), largest)
+    for _ in range(MAX_BISECTIONS):
         penalty = above / 2 if below == 0 else float(np.sqrt(above * below))
-        if penalty < LEAST * highest:
+        if penalty < MIN_PENALTY * largest:
             break
-        coef = _fit(model, x, y, penalty)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            coef = np.array(model.set_params(alpha=penalty).fit(x, y).coef_.T)
         active = np.asarray(coef.any(axis=1))
         size = int(active.sum())
         if best[1].sum() <= size <= k:
@@ -172,23 +178,3 @@ def _group_lasso(x: HostArray, y: HostArray, k: int) -> tuple[HostArray, HostArr
             break
         above, below = (penalty, below) if size < k else (above, penalty)
     return best
-
-
-def _fit(model: MultiTaskLasso, x: HostArray, y: HostArray, penalty: float) -> HostArray:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model.set_params(alpha=penalty).fit(x, y)
-    model.coef_ = _merged(x, np.array(model.coef_.T)).T
-    return np.array(model.coef_.T)
-
-
-def _merged(x: HostArray, coef: HostArray) -> HostArray:
-    """Give the first of several copies all that they have together, which is as good a fit."""
-    active = np.flatnonzero(coef.any(axis=1))
-    correlation = x[:, active].T @ x[:, active] / x.shape[0]
-    for later in range(1, active.size):
-        first = int(np.argmax(np.abs(correlation[: later + 1, later]) > 1 - SAME))
-        if first < later:
-            coef[active[first]] += np.sign(correlation[first, later]) * coef[active[later]]
-            coef[active[later]] = 0.0
-    return coef

@@ -21,12 +21,12 @@ from l1lsmi._rows.table import Table
 from l1lsmi._validation.parameters import seed_of
 from l1lsmi._validation.target import TASKS
 
-#: The redundancy that goes with each relevance.
-PARTNERS = {"discretised": "discretised", "knn": "knn", "f": "correlation"}
-#: Redundancies below this count as this in quotients.
-FLOOR = 1e-3
-#: Criteria that differ by less than this, relatively, are equal.
-SLACK = 1e-11
+#: Default redundancy of each relevance.
+DEFAULT_REDUNDANCY = {"discretised": "discretised", "knn": "knn", "f": "correlation"}
+#: Lower limit of redundancies in quotients.
+MIN_REDUNDANCY = 1e-3
+#: Relative difference below which two scores are equal.
+TOLERANCE = 1e-11
 N_NEIGHBORS = 3
 
 # Redundancy of every column with the given one.
@@ -36,18 +36,18 @@ Redundancy = Callable[[int], HostArray]
 class MRMR(Selector):
     r"""Select features greedily by minimum redundancy and maximum relevance (mRMR).
 
-    The first feature is the most relevant to the target. Each further one has the best balance between
-    its relevance and its mean redundancy with those already chosen: their difference or their quotient.
-    Pairs of features are all that is looked at, so that interactions go unseen. Features are standardised
-    inside; constant ones come last.
+    The first feature is the most relevant to the target. Each further one maximises the difference or the
+    quotient of its relevance and its mean redundancy with the features selected so far. Only pairs of
+    features are considered, so that interactions are not detected. Features are standardised internally;
+    constant ones come last.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number of features, or their share strictly between 0 and 1; None selects half.
+        Number of features, or their fraction strictly between 0 and 1; None selects half.
     scheme : {"difference", "quotient"}, default="difference"
-        "difference" is relevance less mean redundancy; "quotient" is relevance over mean redundancy,
-        where redundancies below 0.001 count as 0.001.
+        "difference" is relevance minus mean redundancy; "quotient" is relevance over mean redundancy,
+        where each redundancy is at least 0.001.
     relevance : {"discretised", "knn", "f"}, default="discretised"
         "discretised" is the plug-in mutual information of states, in nats; "knn" the mutual information by
         nearest neighbours of scikit-learn, which is slow; "f" the F statistic.
@@ -55,13 +55,13 @@ class MRMR(Selector):
         The first two as for the relevance; "correlation" is the absolute Pearson correlation. "auto" is
         "correlation" for ``relevance="f"`` and otherwise the same as the relevance.
     n_bins : int or None, default=None
-        States of a continuous feature, or target, where something is discretised: bins that hold equally
-        many rows. None is three states: below, within and above one standard deviation around the mean.
-        What has at most 10 distinct values, and at most half as many as there are rows, keeps them.
+        Number of states of a discretised feature or target: bins with equal numbers of rows. None is three
+        states: below, within and above one standard deviation around the mean. A feature or target with at
+        most 10 distinct values, and at most half as many as rows, is not discretised.
     task : {"auto", "classification", "regression"}, default="auto"
-        "auto" takes labels and up to 20 different whole numbers for classes, all else for a quantity.
+        "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target.
     random_state : int, RandomState instance or None, default=None
-        Draws the small noise by which "knn" separates equal values; nothing else is random.
+        Seed of the small noise by which "knn" separates equal values; nothing else is random.
 
     Attributes
     ----------
@@ -72,13 +72,13 @@ class MRMR(Selector):
     relevance_ : ndarray of float, shape (n_features,)
         Relevance of every feature; 0 for constant ones.
     scores_ : ndarray of float, shape (n_features,)
-        The balance of relevance and redundancy: for selected features when they were chosen, for the
-        others once all were chosen; minus infinity for constant ones.
+        Difference or quotient of relevance and redundancy: for selected features at their selection, for
+        the others after the last selection; minus infinity for constant ones.
     ranking_ : ndarray of int, shape (n_features,)
-        1 for selected features; 2 for the one that would come next, and so on by falling score.
+        1 for selected features; 2 for the next one, and so on by decreasing score.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Where X has column names.
+        If X has column names.
 
     References
     ----------
@@ -105,8 +105,8 @@ class MRMR(Selector):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Selector._parameter_constraints,
         "scheme": [StrOptions({"difference", "quotient"})],
-        "relevance": [StrOptions(set(PARTNERS))],
-        "redundancy": [StrOptions({"auto", *PARTNERS.values()})],
+        "relevance": [StrOptions(set(DEFAULT_REDUNDANCY))],
+        "redundancy": [StrOptions({"auto", *DEFAULT_REDUNDANCY.values()})],
         "n_bins": [Interval(Integral, 2, None, closed="left"), None],
         "task": [StrOptions(set(TASKS))],
         "random_state": ["random_state"],
@@ -132,17 +132,17 @@ class MRMR(Selector):
         self.random_state = random_state
 
     def _learn(self, table: Table, target: Any, k: int) -> dict[str, Any]:
-        kind = PARTNERS[self.relevance] if self.redundancy == "auto" else self.redundancy
+        kind = DEFAULT_REDUNDANCY[self.relevance] if self.redundancy == "auto" else self.redundancy
         if self.n_bins is not None and "discretised" not in (self.relevance, kind):
             raise ValueError(
-                f"n_bins={self.n_bins!r} has no use with relevance={self.relevance!r} and "
-                f"redundancy={self.redundancy!r}, which discretise nothing: leave it at None."
+                f"n_bins={self.n_bins!r} is not used with relevance={self.relevance!r} and "
+                f"redundancy={self.redundancy!r}, which do not discretise: leave it at None."
             )
         columns = table.varying
         x = to_numpy(table.take(np.arange(table.n_rows), columns))
         relevance, redundancy = self._parts(x, target, kind)
         chosen, scores = _greedy(relevance, redundancy, min(k, columns.size), self.scheme == "quotient")
-        everywhere = scatter(scores, columns, table.n_columns)
+        all_scores = scatter(scores, columns, table.n_columns)
         constant = np.setdiff1d(np.arange(table.n_columns), columns)
         order = np.concatenate([columns[chosen], constant[: k - chosen.size]])
         support = np.zeros(table.n_columns, dtype=bool)
@@ -151,12 +151,12 @@ class MRMR(Selector):
             "support": support,
             "order": order,
             "relevance": scatter(relevance, columns, table.n_columns, 0.0),
-            "scores": everywhere,
-            "ranking": rank(support, np.round(everywhere, 12)),
+            "scores": all_scores,
+            "ranking": rank(support, np.round(all_scores, 12)),
         }
 
     def _parts(self, x: HostArray, target: Target, kind: str) -> tuple[HostArray, Redundancy]:
-        """Relevance of every column, and the function that gives redundancies."""
+        """Relevance of every column, and the function that computes redundancies."""
         parts: dict[str, tuple[Any, Redundancy]] = {}
         if "discretised" in (self.relevance, kind):
             states = States(discretise(x, self.n_bins))
@@ -165,8 +165,8 @@ class MRMR(Selector):
                 lambda j: states.information(states.codes[:, j]),
             )
         if "knn" in (self.relevance, kind):
-            nearby = _Neighbours(x, seed_of(self.random_state))
-            parts["knn"] = (partial(nearby.relevance, target), nearby.redundancy)
+            neighbours = _NeighbourInformation(x, seed_of(self.random_state))
+            parts["knn"] = (partial(neighbours.relevance, target), neighbours.redundancy)
         parts["f"] = parts["correlation"] = (
             partial(f_statistic, x, target),
             lambda j: correlation_between(x, x[:, j : j + 1])[:, 0],
@@ -177,9 +177,9 @@ class MRMR(Selector):
 def _greedy(
     relevance: HostArray, redundancy: Redundancy, k: int, quotient: bool
 ) -> tuple[HostArray, HostArray]:
-    """Choose k columns one by one; return them in this order, and the score of every column.
+    """Select k columns one by one; return them in this order, and the score of every column.
 
-    Only redundancies with the column chosen last are worked out in a step.
+    Each step computes only the redundancies with the column selected last.
     """
     free = np.ones(relevance.size, dtype=bool)
     total = np.zeros(relevance.size)
@@ -187,13 +187,13 @@ def _greedy(
     chosen: list[int] = []
     while len(chosen) < k:
         best = scores[free].max()
-        equal = free & (scores >= best - SLACK * (abs(best) + (not quotient)))
+        equal = free & (scores >= best - TOLERANCE * (abs(best) + (not quotient)))
         chosen.append(int(np.argmax(equal)))
         free[chosen[-1]] = False
         if not free.any():
             break
         latest = redundancy(chosen[-1])
-        total += np.maximum(latest, FLOOR) if quotient else latest
+        total += np.maximum(latest, MIN_REDUNDANCY) if quotient else latest
         mean = total / len(chosen)
         scores[free] = (relevance / mean if quotient else relevance - mean)[free]
     return np.array(chosen, dtype=np.intp), scores
@@ -203,8 +203,8 @@ def _target_states(target: Target, n_bins: int | None) -> HostArray:
     return target.codes if target.values is None else discretise(target.values[:, None], n_bins)[:, 0]
 
 
-class _Neighbours:
-    """Mutual information by nearest neighbours, between columns and with a target."""
+class _NeighbourInformation:
+    """Mutual information of columns with one another and with a target, by nearest neighbours."""
 
     def __init__(self, x: HostArray, seed: int) -> None:
         self.discrete = is_discrete(x)
@@ -221,7 +221,7 @@ class _Neighbours:
 
     def _information(self, y: HostArray, discrete: bool) -> HostArray:
         if discrete and np.unique(y).size == y.size:
-            return np.zeros(self.x.shape[1])  # no two rows of a class to be neighbours
+            return np.zeros(self.x.shape[1])  # no class has two rows
         estimate = mutual_info_classif if discrete else mutual_info_regression
         return np.asarray(
             estimate(

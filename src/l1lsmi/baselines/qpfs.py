@@ -25,30 +25,28 @@ from l1lsmi.baselines._simplex_qp import (
 
 
 class QPFS(Selector):
-    r"""Select features by a quadratic programme that weighs relevance against redundancy (QPFS).
+    r"""Select features by a quadratic programme of relevance and redundancy (QPFS).
 
     .. math:: \min_w \tfrac12 (1 - \alpha) w^\top Q w - \alpha f^\top w
         \quad\text{subject to}\quad w \ge 0,\ \sum_i w_i = 1
 
-    where Q holds the absolute Pearson correlations between features and f those with the target. The
-    features with the largest weights are selected. Features are standardised inside; constant ones take no
-    part and come last.
+    where Q contains the absolute Pearson correlations between features and f those with the target. The
+    features with the largest weights are selected. Features are standardised internally; constant ones are
+    left out and come last.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number of features, or their share strictly between 0 and 1; None selects half.
+        Number of features, or their fraction strictly between 0 and 1; None selects half.
     alpha : float or None, default=None
-        Between 0 (redundancy alone counts) and 1 (relevance alone counts, which ranks features by their
-        correlation with the target). None balances the two: with the means q of Q and f of f it is
-        q / (q + f).
+        Between 0 (only redundancy) and 1 (only relevance: features are ranked by their correlation with the
+        target). None balances the two: with the means q of Q and f of f it is q / (q + f).
     n_nystrom : int or None, default=None
-        Number of features, drawn at random, from whose correlations with all others Q is continued by the
-        Nystrom method: for many features, as neither memory nor time then grow with the square of their
-        number. None works out all of Q.
+        Number of randomly drawn features of the Nystrom approximation of Q: for many features, because
+        memory and time are then linear in their number. None computes all of Q.
     task : {"auto", "classification", "regression"}, default="auto"
-        "auto" takes labels and up to 20 different whole numbers for classes, all else for a quantity. The
-        correlation with classes is the mean of those with the class indicators, weighted by the
+        "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target.
+        The correlation with classes is the mean of those with the class indicators, weighted by the
         frequencies of the classes.
     random_state : int, RandomState instance or None, default=None
         Draws the features for ``n_nystrom``; nothing else is random.
@@ -64,21 +62,21 @@ class QPFS(Selector):
     objective_ : float
         Value of the quadratic programme at its solution.
     scores_ : ndarray of float, shape (n_features,)
-        The weights where they are positive; where they are 0, minus the slope of the objective towards a
-        positive weight (the Karush-Kuhn-Tucker multiplier), so that the features closest to entering come
-        first. With ``alpha=1`` the correlation with the target. Minus infinity for constant features.
+        The weights of features with positive weights; minus the Karush-Kuhn-Tucker multipliers of the
+        others, so that the features closest to a positive weight come first. With ``alpha=1`` the
+        correlation with the target. Minus infinity for constant features.
     ranking_ : ndarray of int, shape (n_features,)
-        1 for selected features; 2, 3, ... for the others by falling score.
+        1 for selected features; 2, 3, ... for the others by decreasing score.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Where X has column names.
+        If X has column names.
 
     Notes
     -----
-    A matrix of absolute correlations can have negative eigenvalues, and has them as a rule where there are
-    more features than rows. The programme is then not convex: Q is replaced by the nearest positive
-    semi-definite matrix, in which they are 0. Often far fewer weights are positive than there are features;
-    further features are then selected by their scores. Copies of a feature share its weight equally.
+    A matrix of absolute correlations can have negative eigenvalues, and usually has with more features than
+    rows. The programme is then not convex: Q is replaced by the nearest positive semi-definite matrix, in
+    which they are 0. Often few weights are positive; further features are then selected by their scores.
+    Copies of a feature get equal weights.
 
     References
     ----------
@@ -129,14 +127,14 @@ class QPFS(Selector):
         if self.n_nystrom is not None and self.n_nystrom > table.n_columns:
             raise ValueError(
                 f"n_nystrom={self.n_nystrom!r} is more than the {table.n_columns} features of X: pass at "
-                "most that many, or None to work with all of them."
+                "most that many, or None to use all of them."
             )
         columns = table.varying
         x = to_numpy(table.take(np.arange(table.n_rows), columns))
         relevance = correlation_with_target(x, target)
         alpha, minimum = self._solve(x, relevance)
         scores = np.where(minimum.weights > 0, minimum.weights, -minimum.multipliers)
-        # Rounded, for copies of a feature to tie; relevance alone is an order already.
+        # Rounded, so that copies of a feature tie.
         order = scatter(np.round(scores, 10) if alpha < 1 else relevance, columns, table.n_columns)
         support = take_best(order, k)
         return {
@@ -149,7 +147,7 @@ class QPFS(Selector):
         }
 
     def _solve(self, x: HostArray, relevance: HostArray) -> tuple[float, SimplexMinimum]:
-        """The alpha to use, and the solution for it."""
+        """The value of alpha, and the minimum."""
         if self.alpha == 1:
             return 1.0, _most_relevant(relevance)
         hessian, redundancy = self._hessian(x)
@@ -171,7 +169,7 @@ class QPFS(Selector):
 
 
 def _most_relevant(relevance: HostArray) -> SimplexMinimum:
-    """With alpha = 1 the programme is linear: all weight goes to the most relevant feature."""
+    """With alpha = 1 the programme is linear: the most relevant feature has the weight 1."""
     best = int(np.argmax(relevance))
     weights = np.zeros(relevance.size)
     weights[best] = 1.0

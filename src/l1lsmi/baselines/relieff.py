@@ -1,4 +1,4 @@
-"""ReliefF: features that differ between near rows of different classes and agree within a class."""
+"""ReliefF: features that differ between neighbours of different classes (Kononenko, 1994)."""
 
 from __future__ import annotations
 
@@ -16,59 +16,59 @@ from l1lsmi._numerics.ranking import learned_from_scores
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Table
 from l1lsmi._validation.target import TASKS
-from l1lsmi.baselines._neighbours import MixedColumns, row_slices, weigh_nearest
+from l1lsmi.baselines._neighbours import MixedColumns, row_slices, weighted_neighbours
 
-#: In regression the neighbour of rank r weighs exp(-(r / RANK_SIGMA)^2).
+#: In regression the neighbour of rank r has the weight exp(-(r / RANK_SIGMA)^2).
 RANK_SIGMA = 20
 
 
 class ReliefF(Selector):
-    r"""Select features by how they differ between each row and its nearest rows.
+    r"""Select features by their differences between each row and its nearest neighbours.
 
-    For classes (ReliefF), a feature scores by its mean difference from the nearest rows of the other
-    classes, less that from the nearest rows of the same class. For a numeric target (RReliefF), it
-    scores by how far differences of the feature go along with differences of the target among nearest
-    rows. Near means near in all features, so that interactions are seen; redundancy is not.
+    For classes (ReliefF), the score of a feature is its mean difference from the nearest neighbours in the
+    other classes, minus that from the nearest neighbours in the same class. For a numeric target (RReliefF),
+    it measures how strongly differences of the feature are associated with differences of the target among
+    nearest neighbours. Neighbours are near in all features, so that interactions are detected; redundancy is
+    not.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number of features, or their share strictly between 0 and 1; None selects half.
+        Number of features, or their fraction strictly between 0 and 1; None selects half.
     n_neighbors : int or "all", default=10
-        Nearest rows of each class that a row is compared with, or nearest rows in regression; "all" compares
-        with all of them. A class with fewer rows gives all it has.
+        Number of nearest neighbours in each class, or in all rows for regression; "all" uses all rows. Of a
+        class with fewer rows all are used.
     miss_weights : {"uniform", "prior"}, default="uniform"
-        How much each of the other classes counts in a row's mean difference from them: all the same, or
-        :math:`p_c / (1 - p_{\text{own}})`, their share of the rows outside the own class. The same
+        Weights of the other classes in the mean difference of a row from them: equal, or
+        :math:`p_c / (1 - p_{\text{own}})`, their fraction of the rows outside its own class. The same
         for two classes; not used in regression.
     discrete_threshold : int, default=10
-        Values of a feature with at most so many different ones either differ or do not; those of all
-        others differ by their distance over the range of the feature. In fewer than twice as
-        many rows, the threshold is half the rows.
+        A feature with at most this many distinct values is categorical: the difference of two values is 0
+        or 1. For the others it is their distance over the range of the feature. The threshold is at most
+        half the number of rows.
     task : {"auto", "classification", "regression"}, default="auto"
-        "auto" takes labels and up to 20 different whole numbers for classes, all else for a quantity.
+        "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target.
     n_jobs : int or None, default=None
-        Blocks of rows are worked on side by side in threads; the result does not depend on it.
+        Number of threads, which process blocks of rows; the result does not depend on it.
 
     Attributes
     ----------
     support_ : ndarray of bool, shape (n_features,)
         The selected features.
     ranking_ : ndarray of int, shape (n_features,)
-        1 for selected features; 2, 3, ... for the others by falling score.
+        1 for selected features; 2, 3, ... for the others by decreasing score.
     scores_ : ndarray of float, shape (n_features,)
         From -1 to 1, higher is better, about 0 or less for noise; minus infinity for constant features.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Where X has column names.
+        If X has column names.
 
     Notes
     -----
-    Distances are sums of the differences of all features. Rows at the same distance share the places
-    that they take up among the nearest, so that scores do not depend on the order of the rows. A row that is
-    alone in its class is compared with other classes only. In regression the neighbour of rank r
-    weighs :math:`\exp(-(r / 20)^2)`. All pairs of rows are compared: time grows with the square of the
-    number of rows, memory with the number itself.
+    Distances are sums of the differences of all features. Equidistant rows get equal weights, so that
+    scores do not depend on the order of the rows. The only row of a class is compared with other classes
+    only. In regression the neighbour of rank r has the weight :math:`\exp(-(r / 20)^2)`. All pairs of rows
+    are compared: time is quadratic in the number of rows, memory is linear.
 
     References
     ----------
@@ -119,7 +119,7 @@ class ReliefF(Selector):
         self.n_jobs = n_jobs
 
     def _learn(self, table: Table, target: Target, k: int) -> dict[str, Any]:
-        # Class by class: the members of a class are then a slice.
+        # Sorted by class, the rows of a class are a slice.
         order = np.argsort(target.codes, kind="stable")
         columns = MixedColumns.of(table, order, self.discrete_threshold)
         near = table.n_rows if isinstance(self.n_neighbors, str) else self.n_neighbors
@@ -128,74 +128,74 @@ class ReliefF(Selector):
             scores = _value_scores(self._sum_blocks(_value_term, columns, y, near))
         else:
             sizes = np.bincount(target.codes)
-            shares = _class_shares(sizes, self.miss_weights)
+            class_weights = _class_weights(sizes, self.miss_weights)
             if near >= sizes.max():
-                scores = _score_against_all(columns, sizes, shares) / table.n_rows
+                scores = _score_against_all(columns, sizes, class_weights) / table.n_rows
             else:
-                scores = self._sum_blocks(_class_term, columns, sizes, near, shares) / table.n_rows
+                scores = self._sum_blocks(_class_term, columns, sizes, near, class_weights) / table.n_rows
         return learned_from_scores(scores, table.varying, table.n_columns, k)
 
     def _sum_blocks(self, term: Any, columns: MixedColumns, *arguments: Any) -> Any:
-        """Add up the terms of all blocks of rows, in their order whatever ``n_jobs`` is."""
+        """Sum the terms of all blocks of rows, in the same order for every ``n_jobs``."""
         blocks = iter(row_slices(columns.n_rows, columns.n_rows))
         total: Any = 0
-        # A few at a time, as not every backend of joblib hands results out one by one.
-        at_a_time = 8 * effective_n_jobs(self.n_jobs)
+        # In batches, because not every backend of joblib returns results one by one.
+        batch_size = 8 * effective_n_jobs(self.n_jobs)
         with single_threaded_blas(), Parallel(n_jobs=self.n_jobs, prefer="threads") as parallel:
-            while some := list(islice(blocks, at_a_time)):
-                for found in parallel(
-                    delayed(call_single_threaded)(term, columns, block, *arguments) for block in some
+            while batch := list(islice(blocks, batch_size)):
+                for result in parallel(
+                    delayed(call_single_threaded)(term, columns, block, *arguments) for block in batch
                 ):
-                    total = total + found
+                    total = total + result
         return total
 
 
-def _class_shares(class_sizes: HostArray, miss_weights: str) -> HostArray:
-    """How much the difference of a row (its class) from each class counts; shares of misses add up to 1."""
+def _class_weights(class_sizes: HostArray, miss_weights: str) -> HostArray:
+    """Weights of the differences between two classes: -1 within a class, with the sum 1 over the others."""
     n_classes = class_sizes.size
     if miss_weights == "prior":
-        shares = class_sizes / (class_sizes.sum() - class_sizes)[:, None]
+        class_weights = class_sizes / (class_sizes.sum() - class_sizes)[:, None]
     else:
-        shares = np.full((n_classes, n_classes), 1 / (n_classes - 1))
-    shares[np.diag_indices(n_classes)] = -1.0
-    return np.asarray(shares)
+        class_weights = np.full((n_classes, n_classes), 1 / (n_classes - 1))
+    class_weights[np.diag_indices(n_classes)] = -1.0
+    return np.asarray(class_weights)
 
 
 def _class_term(
-    columns: MixedColumns, block: slice, class_sizes: HostArray, near: int, shares: HostArray
+    columns: MixedColumns, block: slice, class_sizes: HostArray, near: int, class_weights: HostArray
 ) -> HostArray:
     distances = columns.distances(block)
     code_of_row = np.repeat(np.arange(class_sizes.size), class_sizes)[block]
     total = np.zeros(columns.values.shape[1])
     for code, (size, stop) in enumerate(zip(class_sizes, np.cumsum(class_sizes), strict=True)):
         start = stop - size
-        rows, others, weights = weigh_nearest(distances[:, start:stop], np.ones(min(near, size)))
+        rows, others, weights = weighted_neighbours(distances[:, start:stop], np.ones(min(near, size)))
         found = np.maximum(1, np.minimum(near, size - (code_of_row == code)))
-        scale = shares[code_of_row, code] / found
+        scale = class_weights[code_of_row, code] / found
         total += columns.differences(rows + block.start, others + start, weights * scale[rows])
     return total
 
 
-def _score_against_all(columns: MixedColumns, class_sizes: HostArray, shares: HostArray) -> HostArray:
-    """What `_class_term` adds up to if every row is compared with all others."""
+def _score_against_all(columns: MixedColumns, class_sizes: HostArray, class_weights: HostArray) -> HostArray:
+    """Sum of `_class_term` over all blocks if every row is compared with all others."""
     found = np.maximum(1, class_sizes - np.eye(class_sizes.size))
-    return np.asarray(np.einsum("jab,ab->j", columns.differences_between(class_sizes), shares / found))
+    return np.asarray(np.einsum("jab,ab->j", columns.differences_between(class_sizes), class_weights / found))
 
 
 def _value_term(columns: MixedColumns, block: slice, y: HostArray, near: int) -> HostArray:
-    # Ranks past 6 sigma weigh less than rounding errors.
+    # The weights of ranks above 6 sigma are below rounding errors.
     ranks = np.arange(1, min(near, columns.n_rows - 1, 6 * RANK_SIGMA) + 1)
     rank_weights = np.exp(-((ranks / RANK_SIGMA) ** 2))
-    rows, others, weights = weigh_nearest(columns.distances(block), rank_weights / rank_weights.sum())
+    rows, others, weights = weighted_neighbours(columns.distances(block), rank_weights / rank_weights.sum())
     rows = rows + block.start
     weights = np.stack([weights, weights * np.abs(y[rows] - y[others])])
     return np.column_stack([columns.differences(rows, others, weights), weights.sum(axis=1)])
 
 
 def _value_scores(sums: HostArray) -> HostArray:
-    """W = N_dCdA / N_dC - (N_dA - N_dCdA) / (N - N_dC) of RReliefF; a part that is 0/0 counts nothing.
+    """W = N_dCdA / N_dC - (N_dA - N_dCdA) / (N - N_dC) of RReliefF, where 0/0 is 0.
 
-    ``sums`` holds N_dA of each column and N, then N_dCdA of each column and N_dC.
+    ``sums`` contains N_dA of each column and N, then N_dCdA of each column and N_dC.
     """
     (*feature, everything), (*both, target) = sums
     along, against = np.array(both), np.array(feature) - np.array(both)

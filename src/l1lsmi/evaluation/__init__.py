@@ -1,4 +1,4 @@
-"""How good a set of features is, and how methods that choose them compare."""
+"""Evaluation of selected features, and comparison of selectors."""
 
 from l1lsmi.evaluation.comparison import (
     Comparison,

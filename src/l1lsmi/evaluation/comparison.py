@@ -1,4 +1,4 @@
-"""Which methods are best: on one dataset by a paired test over trials, on many by their mean ranks."""
+"""Comparison of methods: on one dataset by a paired test over trials, on several by their mean ranks."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import chi2, rankdata, studentized_range, t
+from scipy.stats import chi2, rankdata, studentized_range, ttest_rel
 
 from l1lsmi._arrays import HostArray
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Methods on one dataset.
+    """Comparison of methods on one dataset.
 
     Attributes
     ----------
     best : int
         The method with the lowest mean error.
     tied : numpy.ndarray of bool, shape (methods,)
-        The best, and those that are not significantly worse: what the paper prints in bold.
+        The best method, and those that are not significantly worse: in bold in the tables of the paper.
     p_values : numpy.ndarray of shape (methods,)
-        How likely a difference from the best as large as that seen is without a true one: 1 for the best
-        itself, nan for methods without results.
+        One-sided p-values of the difference from the best: 1 for the best itself, nan for methods without
+        results.
     """
 
     best: int
@@ -34,19 +34,19 @@ class Comparison:
 
 @dataclass(frozen=True)
 class CriticalDifference:
-    """Methods over many datasets.
+    """Comparison of methods on several datasets.
 
     Attributes
     ----------
     ranks : numpy.ndarray of shape (methods,)
-        Mean rank, 1 for a method that is best everywhere.
+        Mean rank, 1 for a method that is best on all datasets.
     friedman_p : float
-        How likely ranks as different as those seen are, if all methods were the same.
+        p-value of the Friedman test that all methods perform equally well.
     critical_difference : float
-        Mean ranks that are further apart than this differ significantly (Nemenyi).
+        Mean ranks differ significantly if their difference is larger than this (Nemenyi).
     groups : tuple of tuple of int
-        Largest sets of methods that do not differ significantly, best first, each in order of rank. A
-        method on its own is no set.
+        Maximal sets of at least two methods that do not differ significantly, best first, each in order of
+        rank.
     """
 
     ranks: HostArray
@@ -56,10 +56,10 @@ class CriticalDifference:
 
 
 def compare_methods(errors: Any, *, alpha: float = 0.05) -> Comparison:
-    """Compare methods by their errors in the same trials, as the paper does.
+    """Compare methods by their errors in the same trials, as in the paper.
 
-    The best has the lowest mean error. Another method is tied with it unless the one-sided paired t-test
-    says that its errors are larger at level ``alpha``.
+    The best method has the lowest mean error. Another one is tied with it unless its errors are larger by
+    the one-sided paired t-test at level ``alpha``.
 
     Parameters
     ----------
@@ -70,8 +70,8 @@ def compare_methods(errors: Any, *, alpha: float = 0.05) -> Comparison:
     Returns
     -------
     Comparison
-        Where the difference from the best is the same in all trials there is no test: the method is tied if
-        it is 0, and worse otherwise. So it is with a single trial.
+        If the difference from the best is the same in all trials, or there is a single trial, no test is
+        possible: the method is tied if the difference is 0, and worse otherwise.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def compare_methods(errors: Any, *, alpha: float = 0.05) -> Comparison:
 
 
 def top_counts(comparisons: Iterable[Comparison]) -> HostArray:
-    """Count, for each method, the datasets where it is best or tied with the best.
+    """Number of datasets on which each method is best or tied with the best.
 
     Parameters
     ----------
@@ -126,15 +126,15 @@ def top_counts(comparisons: Iterable[Comparison]) -> HostArray:
 def critical_difference(mean_errors: Any, *, alpha: float = 0.05) -> CriticalDifference:
     r"""Compare methods over datasets by their mean ranks.
 
-    Methods are ranked on each dataset, ties sharing the mean of their ranks. The Friedman test says whether
-    the methods differ at all; two of them differ at level ``alpha`` by the test of Nemenyi where their mean
-    ranks are further apart than :math:`q_\alpha \sqrt{k (k + 1) / 6 N}` for :math:`k` methods on :math:`N`
-    datasets, :math:`q_\alpha` being the quantile of the studentised range over :math:`\sqrt 2`.
+    Methods are ranked on each dataset; tied methods get the mean of their ranks. The Friedman test is
+    whether any methods differ. By the Nemenyi test two of them differ at level ``alpha`` if the difference
+    of their mean ranks exceeds :math:`q_\alpha \sqrt{k (k + 1) / 6 N}` for :math:`k` methods on :math:`N`
+    datasets, where :math:`q_\alpha` is the quantile of the studentised range over :math:`\sqrt 2`.
 
     Parameters
     ----------
     mean_errors : array-like of shape (datasets, methods)
-        Lower is better; no nan, so that all methods are ranked on the same datasets.
+        Lower is better; nan is not allowed, so that all methods are ranked on the same datasets.
     alpha : float, default=0.05
 
     Returns
@@ -176,25 +176,24 @@ def critical_difference(mean_errors: Any, *, alpha: float = 0.05) -> CriticalDif
 
 
 def _p_value(errors: HostArray, best: HostArray) -> float:
-    """One-sided t-test of whether errors are above those of the best on average."""
+    """p-value of the one-sided paired t-test of whether errors are larger than those of the best."""
     if np.isnan(errors).any():
         return float("nan")
     rounding = 1e-12 * np.maximum(np.abs(errors), np.abs(best)).max()
     differences = errors - best
-    if np.ptp(differences) <= rounding:  # no spread to compare the mean with
+    if np.ptp(differences) <= rounding:  # the variance is 0
         return 1.0 if np.abs(differences).max() <= rounding else 0.0
-    standard_error = differences.std(ddof=1) / np.sqrt(differences.size)
-    return float(t.sf(differences.mean() / standard_error, differences.size - 1))
+    return float(ttest_rel(errors, best, alternative="greater").pvalue)
 
 
 def _friedman(ranks: HostArray) -> float:
-    """The test of Friedman, corrected for ties; written out, as SciPy's wants three methods."""
+    """p-value of the Friedman test, corrected for ties; that of SciPy requires three methods."""
     centred = ranks - ranks.mean()
-    spread = float((centred**2).sum())
-    if spread == 0:  # all methods tie on all datasets
+    total = float((centred**2).sum())
+    if total == 0:  # all methods tie on all datasets
         return 1.0
     degrees = ranks.shape[1] - 1
-    return float(chi2.sf(degrees * float((centred.sum(axis=0) ** 2).sum()) / spread, degrees))
+    return float(chi2.sf(degrees * float((centred.sum(axis=0) ** 2).sum()) / total, degrees))
 
 
 def _groups(mean_ranks: HostArray, distance: float) -> tuple[tuple[int, ...], ...]:
@@ -220,6 +219,6 @@ def _check_table(name: str, values: Any, axes: str) -> HostArray:
         table = np.empty(0)
     if table.ndim != 2 or table.size == 0 or np.isinf(table).any():
         raise ValueError(
-            f"{name} must be a table of finite numbers of shape ({axes}), nan where there is none."
+            f"{name} must be an array of finite numbers of shape ({axes}), nan for missing results."
         )
     return table

@@ -1,8 +1,8 @@
-"""The error of a support vector machine on a set of features, under the two protocols.
+"""The error of a support vector machine on a set of features, by two protocols.
 
 The paper's protocol is `svm_error`: the smallest cross-validation error over the grid, on the rows that
-the features were selected on. The honest one is `held_out_error`: all choices are made on a training
-part, and the error is that on rows never seen; `split_rows` makes the two parts.
+the features were selected on, which is optimistic. `held_out_error` is the error on test rows that were
+used neither for selection nor for tuning; `split_rows` splits the rows.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from l1lsmi._rows.medians import median_root
 from l1lsmi._rows.table import Table, standardize
 from l1lsmi._validation.features import check_xy
 from l1lsmi._validation.parameters import seed_of
-from l1lsmi.evaluation.checks import check_cv, check_groups, check_task, check_test, numbers_of, required
-from l1lsmi.evaluation.folds import fold_rows
-from l1lsmi.evaluation.machines import is_classes, predict
-from l1lsmi.evaluation.predictor import Problem, loss_of, search
+from l1lsmi.evaluation._checks import check_cv, check_groups, check_task, check_test, numbers_of, required
+from l1lsmi.evaluation._folds import fold_rows
+from l1lsmi.evaluation._grid_search import Problem, grid_search, loss_of
+from l1lsmi.evaluation._svm import fit_predict, is_classes
 
 
 @dataclass(frozen=True)
 class SVMError:
-    """Error of a support vector machine, and how it was found.
+    """Error of a support vector machine, and its hyperparameters.
 
     Attributes
     ----------
     error : float
         Error rate, or root mean squared error in regression.
     C : float
-        Bound on the dual coefficients in the chosen cell of the grid.
+        Upper bound on the dual coefficients.
     sigma_factor : float
-        Kernel width in the chosen cell, over the median distance between rows.
+        Kernel width, over the median distance between rows.
     n_fits : int
-        Support vector machines that were fitted.
+        Number of support vector machines fitted.
     n_skipped : int
-        Those of the grid that could not change the choice and were not.
+        Number of those in the grid that were not fitted because they could not be the best.
     """
 
     error: float
@@ -58,32 +58,32 @@ def svm_error(
 
     Features are standardised. A support vector machine with the Gaussian kernel
     :math:`\exp(-\|x - x'\|^2 / 2\sigma^2)` is cross-validated for :math:`C = 10^{-3}, \ldots, 10^4` and
-    :math:`\sigma` the median distance times 1/5, 1/2, 1, 2, 5, and the smallest error is returned. It
-    is the error on rows that also chose the cell, so that it is too small: good for comparing sets of
-    features as the paper does, not for what to expect of new rows. See `held_out_error` for that. The
-    solver is stopped after 5000 steps, which only the largest C reach.
+    :math:`\sigma` the median distance times 1/5, 1/2, 1, 2, 5, and the smallest error is returned. The
+    same rows choose the hyperparameters, so that it is biased downwards: suitable to compare sets of
+    features as in the paper, not to estimate the error on new rows. See `held_out_error` for that. The
+    solver is stopped after 5000 iterations, which only the largest C reach.
 
     Parameters
     ----------
     X : array-like of shape (n, k)
         The selected features. Constant ones are left out.
     y : array-like of shape (n,)
-        Regression counts no error within 0.1 of the target, in the units of ``y``.
+        In regression the half-width of the tube (epsilon) is 0.1, in units of ``y``.
     task : {"auto", "classification", "regression"}, default="auto"
-        "auto" takes labels and up to 20 different whole numbers for classes, all else for a quantity.
+        "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target.
     cv : int, default=5
-        Number of folds; classes are spread evenly over them.
+        Number of folds, stratified by class.
     groups : array-like of shape (n,) or None, default=None
-        Rows with the same label share a fold. Fewer groups than ``cv`` make as many folds as groups; one
-        group is the same as none.
+        Rows with the same label are in the same fold. The number of folds is at most that of the groups; a
+        single group is ignored.
     random_state : int, RandomState instance or None, default=0
-        Deals the rows to the folds.
+        Seed of the folds.
 
     Returns
     -------
     SVMError
-        Errors are counted over the rows of all folds together. Of cells with the same error, the one with
-        the smallest C is reported, then that with the largest width.
+        The error is that over the rows of all folds. Of hyperparameters with the same error, those with the
+        smallest C are reported, then those with the largest width.
 
     Examples
     --------
@@ -96,8 +96,8 @@ def svm_error(
     check_task(task)
     X, target = check_xy(X, required("y", y), task)
     problem, _ = _problem(to_numpy(X), y, target, cv, groups, random_state)
-    choice = search(problem)
-    return SVMError(_error(choice.loss, problem.y), *choice[1:])
+    best = grid_search(problem)
+    return SVMError(_error(best.loss, problem.y), *best[1:])
 
 
 def held_out_error(
@@ -112,34 +112,34 @@ def held_out_error(
     random_state: Any = 0,
     chosen: SVMError | None = None,
 ) -> SVMError:
-    """Error on rows never seen: the honest protocol.
+    """Error on held-out test rows.
 
-    The grid of `svm_error` is searched by cross-validation on the training rows, which alone say how to
-    standardise and what the median distance is. The best cell is fitted to all of them.
+    Only the training rows are used to standardise, to compute the median distance and to search the grid of
+    `svm_error` by cross-validation. The best support vector machine is fitted to all of them.
 
     Parameters
     ----------
     X_train : array-like of shape (n, k)
-        The selected features. Those that are constant here are left out.
+        The selected features. Those that are constant in these rows are left out.
     y_train : array-like of shape (n,)
     X_test : array-like of shape (rows, k)
     y_test : array-like of shape (rows,)
-        A class that the training rows do not have is always an error.
+        A class that is not in the training rows is always an error.
     task : {"auto", "classification", "regression"}, default="auto"
-        "auto" looks at ``y_train``.
+        "auto" depends on ``y_train``.
     cv : int, default=5
     groups : array-like of shape (n,) or None, default=None
-        Training rows with the same label share a fold.
+        Training rows with the same label are in the same fold.
     random_state : int, RandomState instance or None, default=0
     chosen : SVMError or None, default=None
-        What `svm_error` said of the training rows, where it was asked already: its cell of the grid is
-        taken, and nothing is searched. The folds play no part then.
+        Result of `svm_error` on the training rows, if available: its hyperparameters are used without a
+        search. The folds are not used then.
 
     Returns
     -------
     SVMError
-        Of cells with the same error in cross-validation, the one with the smallest C is chosen, then that
-        with the largest width, which is the smoothest.
+        Of hyperparameters with the same error in cross-validation, those with the smallest C are chosen,
+        then those with the largest width, which is the smoothest.
 
     Examples
     --------
@@ -153,20 +153,21 @@ def held_out_error(
     X, target = check_xy(X_train, required("y_train", y_train), task)
     problem, standardized = _problem(to_numpy(X), y_train, target, cv, groups, random_state)
     others, truth = check_test(X_test, y_test, X.shape[1], target)
-    choice = chosen or search(problem)
+    best = chosen or grid_search(problem)
     squares = _squared_distances(standardized(others), standardized(to_numpy(X)))
-    factor = choice.sigma_factor
-    kernels = problem.kernel(factor), problem.kernel(factor, squares)
-    predicted, _ = predict(kernels[0], problem.y, kernels[1], choice.C)
+    factor = best.sigma_factor
+    kernel = np.vstack([problem.kernel(factor), problem.kernel(factor, squares)])
+    train, test = np.split(np.arange(kernel.shape[0]), [problem.y.size])
+    predicted, _ = fit_predict(kernel, train, test, problem.y, best.C)
     error = _error(loss_of(predicted, truth), truth)
-    n_fits, n_skipped = (choice.n_fits, choice.n_skipped) if chosen is None else (0, 0)
-    return SVMError(error, choice.C, factor, n_fits + 1, n_skipped)
+    n_fits, n_skipped = (best.n_fits, best.n_skipped) if chosen is None else (0, 0)
+    return SVMError(error, best.C, factor, n_fits + 1, n_skipped)
 
 
 def _problem(
     X: HostArray, y: Any, target: Target, cv: int, groups: Any, random_state: Any
 ) -> tuple[Problem, Callable[[HostArray], HostArray]]:
-    """The rows as distances and folds, and how to standardise others like them."""
+    """Distances and folds of the rows, and a function that standardises other rows in the same way."""
     n_folds = check_cv(cv, X.shape[0])
     group_of_row = check_groups(groups, X.shape[0])
     table = Table.of(X)
@@ -186,7 +187,7 @@ def _problem(
 
 
 def _squared_distances(rows: HostArray, others: HostArray) -> HostArray:
-    """Exactly 0 for rows that are the same; 0 for all where no column varies."""
+    """Squared distances: exactly 0 between equal rows, and 0 everywhere without columns."""
     if rows.shape[1] == 0:
         return np.zeros((rows.shape[0], others.shape[0]))
     return np.asarray(cdist(rows, others, "sqeuclidean"))

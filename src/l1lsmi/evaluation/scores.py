@@ -1,4 +1,4 @@
-"""What a set of selected features is like: how much of the truth it has, and how redundant it is."""
+"""Agreement of selected features with the true ones, and their redundancy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi._arrays import HostArray, to_numpy
+from l1lsmi._arrays import to_numpy
+from l1lsmi._numerics.correlation import correlation_between
 from l1lsmi._rows.table import Table
 from l1lsmi._validation.features import check_features
 
@@ -15,13 +16,13 @@ from l1lsmi._validation.features import check_features
 def f_measure(selected: Any, true: Any) -> float:
     """Agreement of the selected features with the true ones, from 0 to 1.
 
-    The harmonic mean of precision and recall, which is twice the number of features in both sets over
-    the sum of their sizes.
+    The harmonic mean of precision and recall: twice the number of features in both sets over the sum of
+    their sizes.
 
     Parameters
     ----------
     selected, true : iterable of int
-        Numbers of the columns, in any order; a column counts once.
+        Column numbers, in any order; duplicates are ignored.
 
     Returns
     -------
@@ -44,12 +45,12 @@ def redundancy_rate(X: Any, selected: Any) -> float:
     ----------
     X : array-like of shape (n, m)
     selected : sequence of int
-        Numbers of the columns.
+        Column numbers.
 
     Returns
     -------
     float
-        0 for one feature. A constant feature counts as uncorrelated with all others.
+        0 for one feature. The correlation of a constant feature with another is 0.
 
     Examples
     --------
@@ -64,19 +65,13 @@ def redundancy_rate(X: Any, selected: Any) -> float:
     columns = np.array(_columns("selected", selected))
     if columns.min() < 0 or columns.max() >= table.n_columns or np.unique(columns).size < columns.size:
         raise ValueError(
-            f"selected={columns.tolist()} must be different column numbers from 0 to {table.n_columns - 1}."
+            f"selected={columns.tolist()} must be distinct column numbers from 0 to {table.n_columns - 1}."
         )
     if columns.size == 1:
         return 0.0
     z = np.asarray(table.take(np.arange(table.n_rows), columns))
-    correlations = np.minimum(np.abs(_gram(z, table.scale[columns] > 0)), 1.0)
-    return float(correlations[np.triu_indices(columns.size, 1)].mean())
-
-
-def _gram(z: HostArray, varies: HostArray) -> HostArray:
-    """Correlations of standardised columns, 0 for those that do not vary."""
-    z = np.where(varies, z, 0.0)
-    return np.asarray(z.T @ z / z.shape[0])
+    z = np.where(table.scale[columns] > 0, z, 0.0)
+    return float(correlation_between(z, z)[np.triu_indices(columns.size, 1)].mean())
 
 
 def _columns(name: str, values: Any) -> list[int]:

@@ -1,4 +1,4 @@
-"""Which selector is best on given data: the same splits for all, errors on rows never seen."""
+"""Comparison of selectors on the same splits, by their errors on held-out rows."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from sklearn.base import clone
 from l1lsmi._arrays import HostArray, is_non_numpy, to_numpy
 from l1lsmi._validation.features import check_xy
 from l1lsmi._validation.parameters import seed_of
-from l1lsmi.evaluation.checks import check_groups, check_task, numbers_of, required
+from l1lsmi.evaluation._checks import check_groups, check_task, numbers_of, required
 from l1lsmi.evaluation.protocols import held_out_error
 from l1lsmi.evaluation.splits import split_rows
 
-#: The name of the row that has every feature.
+#: Name of the result with all features.
 ALL_FEATURES = "all features"
 
 
@@ -30,18 +30,18 @@ class Compared:
     ----------
     name : str
     error : float
-        Mean of the errors; nan where the selector failed.
+        Mean of the errors; nan if the selector failed.
     errors : numpy.ndarray of shape (n_splits,)
-        Error rate on the rows held out, or root mean squared error in regression.
+        Error rate on the held-out rows, or root mean squared error in regression.
     seconds : float
-        Time to select from all rows, or from those of a split where all were not asked for; 0 for all
-        features.
+        Time of the selection from all rows, or from those of the first split with ``on_all_rows=False``; 0
+        for all features.
     n_features : int
-        How many features were selected, from all rows or in the first split; 0 where the selector failed.
+        Number of features selected from the same rows; 0 if the selector failed.
     support : numpy.ndarray of int
-        Features that were selected from all rows; none where this was not asked for.
+        Features selected from all rows; empty with ``on_all_rows=False``.
     failure : str or None
-        Why there is no result.
+        First line of the error message if the selector failed.
     """
 
     name: str
@@ -55,25 +55,25 @@ class Compared:
 
 @dataclass(frozen=True, eq=False)
 class SelectorComparison:
-    """Selectors on the same data.
+    """Comparison of selectors on the same data.
 
     Attributes
     ----------
     results : tuple of Compared
-        In the order given, all features last.
+        In the order of the selectors, all features last.
     agreement : numpy.ndarray of shape (results, results)
-        Features in both sets over features in either, from 0 to 1; nan where there is no set. Empty where
-        nothing was selected from all rows.
+        Jaccard index of the features selected from all rows, from 0 to 1; nan for selectors that failed.
+        Empty with ``on_all_rows=False``.
     task : {"classification", "regression"}
     n_splits : int
     n_rows : int
-        Rows that were given.
+        Number of rows.
     n_train, n_test : int
-        Rows on either side of the first split; those of the others differ where groups do.
+        Number of training and test rows of the first split; those of the others can differ with groups.
     guess : float
-        Error of always saying the same: the most frequent class, or the mean.
+        Error of a constant prediction: the most frequent class, or the mean.
     stopped : bool
-        Whether it was stopped before the last selector.
+        Whether the comparison was stopped before the last selector.
     """
 
     results: tuple[Compared, ...]
@@ -105,36 +105,36 @@ def compare_selectors(
     progress: Callable[[str, int, int], None] | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> SelectorComparison:
-    """Compare selectors by the error of a support vector machine on rows that none of them has seen.
+    """Compare selectors by the error of a support vector machine on held-out rows.
 
-    In every split each selector is fitted to the training rows, the same for all, and `held_out_error`
-    is asked about its features. A selector that fails is part of the result, with its reason.
+    In every split each selector is fitted to the same training rows, and its features are evaluated by
+    `held_out_error`. A selector that fails is part of the result, with its error message.
 
     Parameters
     ----------
     selectors : mapping of str to estimator
-        Selectors by name; they are cloned, and know their own task.
+        Selectors by name; they are cloned, and each has its own task.
     X : array-like of shape (n, m)
     y : array-like of shape (n,)
     task : {"auto", "classification", "regression"}, default="auto"
-        What errors are counted by.
+        Task of the support vector machine.
     n_splits : int, default=3
     n_train : int or None, default=None
-        Training rows in a split; None takes 70 % of them, or all outside the test groups.
+        Number of training rows in a split; None is 70 % of the rows, or all outside the test groups.
     groups : array-like of shape (n,) or None, default=None
-        Rows with the same label are never on both sides of a split.
+        Rows with the same label are either all training or all test rows of a split.
     include_all : bool, default=True
-        Add a row for all features.
+        Whether to add a result for all features.
     on_all_rows : bool, default=True
-        Whether to select from all rows too, which says what is selected and how long it takes.
+        Whether to select from all rows too, for the selected features and the time.
     random_state : int, RandomState instance or None, default=0
-        Draws the splits.
+        Seed of the splits.
     progress : callable or None, default=None
-        Called as ``progress(name, done, total)`` after every fit: which selector, and how many of all fits
-        are done.
+        Called as ``progress(name, done, total)`` after every fit, with the name of the selector and the
+        number of fits done and of all fits.
     stop : callable or None, default=None
-        Asked after every fit, and where one is interrupted; True ends the comparison with the selectors that
-        are done.
+        Called after every fit, and when one is interrupted; if it returns True the comparison ends with the
+        selectors evaluated so far.
 
     Returns
     -------
@@ -155,32 +155,32 @@ def compare_selectors(
     """
     _check_selectors(selectors, include_all)
     if not isinstance(n_splits, Integral) or isinstance(n_splits, bool) or int(n_splits) < 1:
-        raise ValueError(f"n_splits={n_splits!r} must be a whole number of splits, at least 1.")
+        raise ValueError(f"n_splits={n_splits!r} must be an integer, at least 1.")
     check_task(task)
-    arena = _arena(X, y, task, int(n_splits), n_train, groups, random_state)
+    data = _split_data(X, y, task, int(n_splits), n_train, groups, random_state)
     entries: dict[str, Any] = {**selectors, **({ALL_FEATURES: None} if include_all else {})}
-    results = tuple(arena.run(entries, on_all_rows, progress, stop or (lambda: False)))
-    train, test = arena.splits[0]
+    results = tuple(data.evaluate_all(entries, on_all_rows, progress, stop or (lambda: False)))
+    train, test = data.splits[0]
     return SelectorComparison(
         results=results,
         agreement=_agreement(results if on_all_rows else ()),
-        task=arena.task,
+        task=data.task,
         n_splits=int(n_splits),
-        n_rows=int(arena.y.shape[0]),
+        n_rows=int(data.y.shape[0]),
         n_train=int(train.size),
         n_test=int(test.size),
-        guess=_guess(arena.y, arena.task),
+        guess=_constant_error(data.y, data.task),
         stopped=len(results) < len(entries),
     )
 
 
 class _StoppedError(Exception):
-    """The comparison is to end here."""
+    """The comparison was stopped."""
 
 
 @dataclass(frozen=True, eq=False)
-class _Arena:
-    """Data and splits that are the same for all."""
+class _SplitData:
+    """Data and splits, the same for all selectors."""
 
     x: HostArray
     y: HostArray
@@ -188,7 +188,7 @@ class _Arena:
     groups: HostArray | None
     splits: tuple[tuple[HostArray, HostArray], ...]
 
-    def run(
+    def evaluate_all(
         self,
         entries: Mapping[str, Any],
         on_all_rows: bool,
@@ -199,14 +199,14 @@ class _Arena:
         total = per_entry * len(entries)
         for position, (name, selector) in enumerate(entries.items()):
 
-            def tell(done: int, name: str = name, before: int = position * per_entry) -> None:
+            def report(done: int, name: str = name, before: int = position * per_entry) -> None:
                 if progress is not None:
                     progress(name, before + done, total)
                 if stop():
                     raise _StoppedError
 
             try:
-                yield self._compare(name, selector, on_all_rows, tell)
+                yield self._evaluate(name, selector, on_all_rows, report)
             except _StoppedError:
                 return
             except KeyboardInterrupt:
@@ -214,7 +214,9 @@ class _Arena:
                     return
                 raise
 
-    def _compare(self, name: str, selector: Any, on_all_rows: bool, tell: Callable[[int], None]) -> Compared:
+    def _evaluate(
+        self, name: str, selector: Any, on_all_rows: bool, report: Callable[[int], None]
+    ) -> Compared:
         errors = np.full(len(self.splits), np.nan)
         support = np.empty(0, dtype=np.intp)
         sizes, seconds = [], []
@@ -222,22 +224,22 @@ class _Arena:
         try:
             for rows in [slice(None)] * on_all_rows + [train for train, _ in self.splits]:
                 started = time.perf_counter()
-                chosen = self._select(selector, rows)
+                selected = self._select(selector, rows)
                 seconds.append(0.0 if selector is None else time.perf_counter() - started)
-                sizes.append(chosen.size)
+                sizes.append(selected.size)
                 if isinstance(rows, slice):
-                    support = chosen
+                    support = selected
                 else:
                     train, test = self.splits[done - on_all_rows]
-                    errors[done - on_all_rows] = self._error(chosen, train, test)
+                    errors[done - on_all_rows] = self._error(selected, train, test)
                 done += 1
-                tell(done)
+                report(done)
         except _StoppedError:
             raise
         except Exception as error:
-            tell(len(self.splits) + on_all_rows)
+            report(len(self.splits) + on_all_rows)
             none = np.empty(0, dtype=np.intp)
-            return Compared(name, np.nan, np.full_like(errors, np.nan), np.nan, 0, none, _reason(error))
+            return Compared(name, np.nan, np.full_like(errors, np.nan), np.nan, 0, none, _first_line(error))
         return Compared(name, float(errors.mean()), errors, seconds[0], sizes[0], support, None)
 
     def _select(self, selector: Any, rows: Any) -> HostArray:
@@ -258,9 +260,9 @@ class _Arena:
         ).error
 
 
-def _arena(
+def _split_data(
     X: Any, y: Any, task: str, n_splits: int, n_train: int | None, groups: Any, random_state: Any
-) -> _Arena:
+) -> _SplitData:
     features, target = check_xy(X, required("y", y), task)
     kind = "classification" if target.is_classification else "regression"
     group_of_row = check_groups(groups, target.n_rows)
@@ -270,21 +272,22 @@ def _arena(
         split_rows(values, n_train=n_train, groups=group_of_row, task=kind, random_state=seed)
         for seed in seeds
     )
-    return _Arena(to_numpy(features), values, kind, group_of_row, splits)
+    return _SplitData(to_numpy(features), values, kind, group_of_row, splits)
 
 
-def _guess(y: HostArray, task: str) -> float:
+def _constant_error(y: HostArray, task: str) -> float:
     if task == "regression":
         return float(numbers_of(y).std())
     return 1.0 - float(np.unique(y, return_counts=True)[1].max()) / y.size
 
 
-def _reason(error: Exception) -> str:
+def _first_line(error: Exception) -> str:
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__
 
 
 def _agreement(results: tuple[Compared, ...]) -> HostArray:
+    """Jaccard indices of the selected features."""
     sets = [None if row.failure is not None else set(row.support.tolist()) for row in results]
     matrix = np.full((len(sets), len(sets)), np.nan)
     for a, one in enumerate(sets):

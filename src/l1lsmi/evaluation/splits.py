@@ -1,4 +1,4 @@
-"""Rows split into a training and a test side, with the rows of a group kept together."""
+"""Random splits into training and test rows, with all rows of a group on one side."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.sampling import draw_stratified
 from l1lsmi._validation.parameters import seed_of
 from l1lsmi._validation.target import check_target
-from l1lsmi.evaluation.checks import check_groups, check_task, required
-from l1lsmi.evaluation.folds import class_counts
+from l1lsmi.evaluation._checks import check_groups, check_task, required
+from l1lsmi.evaluation._folds import class_counts
 
-#: Share of the rows on the test side where n_train does not say.
-TEST_SHARE = 0.3
+#: Fraction of test rows if n_train is None.
+TEST_FRACTION = 0.3
 
 
 def split_rows(
     y: Any, *, n_train: int | None = None, groups: Any = None, task: str = "auto", random_state: Any = 0
 ) -> tuple[HostArray, HostArray]:
-    """Split rows at random into a training and a test side.
+    """Split rows at random into training and test rows.
 
-    Classes are on both sides in proportion, as far as groups allow. Without groups, all rows that are not
-    drawn for training are test rows. With groups, whole groups of together about 30 % of the rows are the
-    test side, and the training rows are drawn from the others.
+    The split is stratified by class, as far as the groups allow. Without groups, all rows that are not
+    drawn for training are test rows. With groups, the test rows are whole groups with about 30 % of the
+    rows, and the training rows are drawn from the other groups.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def split_rows(
     n_train : int or None, default=None
         Number of training rows; None takes 70 % of them, or all outside the test groups.
     groups : array-like of shape (n,) or None, default=None
-        Rows with the same label are never on both sides.
+        Rows with the same label are either all training or all test rows.
     task : {"auto", "classification", "regression"}, default="auto"
     random_state : int, RandomState instance or None, default=0
 
@@ -56,15 +56,19 @@ def split_rows(
     rng = np.random.default_rng(seed_of(random_state))
     if group_of_row is None:
         in_test = np.zeros(codes.size, dtype=bool)
-        most, wanted, where = codes.size - 1, round((1 - TEST_SHARE) * codes.size), "with a row left to test"
+        limit, default, where = (
+            codes.size - 1,
+            round((1 - TEST_FRACTION) * codes.size),
+            "with a row left to test",
+        )
     else:
-        in_test = choose_test_groups(codes, group_of_row, TEST_SHARE, rng)[group_of_row]
-        most = wanted = int(np.count_nonzero(~in_test))
+        in_test = choose_test_groups(codes, group_of_row, TEST_FRACTION, rng)[group_of_row]
+        limit = default = int(np.count_nonzero(~in_test))
         where = "outside the test groups"
-    n_train = max(wanted, 1) if n_train is None else n_train
-    if not isinstance(n_train, Integral) or isinstance(n_train, bool) or not 1 <= int(n_train) <= most:
+    n_train = max(default, 1) if n_train is None else n_train
+    if not isinstance(n_train, Integral) or isinstance(n_train, bool) or not 1 <= int(n_train) <= limit:
         raise ValueError(
-            f"n_train={n_train!r} must be a whole number from 1 to the {most} of {codes.size} rows {where}."
+            f"n_train={n_train!r} must be an integer from 1 to the {limit} of {codes.size} rows {where}."
         )
     pool = np.flatnonzero(~in_test)
     train = pool[draw_stratified(codes[pool], int(n_train), rng)]
@@ -72,37 +76,35 @@ def split_rows(
 
 
 def choose_test_groups(
-    codes: HostArray, groups: HostArray, share: float, rng: np.random.Generator
+    codes: HostArray, groups: HostArray, fraction: float, rng: np.random.Generator
 ) -> HostArray:
-    """Choose whole groups at random so that about a share of the rows of every class is in them.
+    """Draw groups at random that contain about a given fraction of the rows of every class.
 
     Parameters
     ----------
     codes, groups : numpy.ndarray of int, shape (n,)
         Class and group of each row.
-    share : float
+    fraction : float
     rng : numpy.random.Generator
 
     Returns
     -------
     chosen : numpy.ndarray of bool, shape (groups,)
-        At least one group, never all. No class is left without a row outside, where that is possible.
+        At least one group, never all. If possible, every class has rows outside these groups.
     """
     counts = class_counts(codes, groups)
     if counts.shape[0] < 2:
-        raise ValueError(
-            "groups has one group only, which cannot be on both sides: pass at least 2 groups, or None."
-        )
-    shares = counts / counts.sum(axis=0)
+        raise ValueError("groups has one group only, which cannot be split: pass at least 2 groups, or None.")
+    fractions = counts / counts.sum(axis=0)
     chosen = np.zeros(counts.shape[0], dtype=bool)
-    taken = np.zeros(counts.shape[1])
+    total = np.zeros(counts.shape[1])
     order = rng.permutation(counts.shape[0])
     for group in order:
-        after = taken + shares[group]
-        closer = ((after - share) ** 2).sum() < ((taken - share) ** 2).sum()
+        after = total + fractions[group]
+        closer = ((after - fraction) ** 2).sum() < ((total - fraction) ** 2).sum()
         if closer and (after < 1 - 1e-9).all():
-            chosen[group], taken = True, after
+            chosen[group], total = True, after
     if not chosen.any():
-        # Every group holds most of some class: the one that takes least of any.
-        chosen[order[np.argmin(shares[order].max(axis=1))]] = True
+        # Every group contains most rows of some class: take the one with the smallest such fraction.
+        chosen[order[np.argmin(fractions[order].max(axis=1))]] = True
     return chosen

@@ -1,4 +1,4 @@
-"""What the protocols refuse, beside what the whole package refuses."""
+"""Validation of arguments that only the evaluation has."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from l1lsmi._validation.target import TASKS
 
 
 def required(name: str, y: Any) -> Any:
-    """Check that a target is there."""
+    """Check that a target is not None."""
     if y is None:
         raise ValueError(f"{name} is None: pass one label or number per row.")
     return y
@@ -27,28 +27,30 @@ def check_task(task: Any) -> None:
 
 
 def check_groups(groups: Any, n_rows: int) -> HostArray | None:
-    """Number the groups from 0."""
+    """Check groups, and number them from 0."""
     if groups is None:
         return None
     labels = np.asarray(to_numpy(groups) if is_non_numpy(groups) else groups)
     if labels.shape != (n_rows,):
-        raise ValueError(f"groups has shape {labels.shape}, but there are {n_rows} rows: pass one per row.")
+        raise ValueError(
+            f"groups has shape {labels.shape}, but there are {n_rows} rows: pass one label per row."
+        )
     return np.unique(labels, return_inverse=True)[1]
 
 
 def check_cv(cv: Any, n_rows: int) -> int:
     """Check a number of folds."""
     if not isinstance(cv, Integral) or isinstance(cv, bool) or not 2 <= int(cv) <= n_rows:
-        raise ValueError(f"cv={cv!r} must be a whole number of folds from 2 to the {n_rows} rows of X.")
+        raise ValueError(f"cv={cv!r} must be an integer from 2 to the {n_rows} rows of X.")
     return int(cv)
 
 
 def check_test(X: Any, y: Any, n_features: int, target: Target) -> tuple[HostArray, HostArray]:
-    """Rows never seen, encoded as the training rows are."""
+    """Check held-out rows, and encode their target like that of the training rows."""
     y = required("y_test", y)
     values = np.asarray(to_numpy(y) if is_non_numpy(y) else y)
     rows = to_numpy(X) if is_non_numpy(X) else np.asarray(X)
-    # A single row is a test too; the check of tables wants two.
+    # One test row is enough, but `check_features` requires two rows.
     double = rows.ndim == 2 and rows.shape[0] == 1
     X = to_numpy(check_features(np.repeat(rows, 2, axis=0) if double else X))[: 1 if double else None]
     if X.shape[1] != n_features or values.shape != (X.shape[0],):
@@ -65,5 +67,5 @@ def check_test(X: Any, y: Any, n_features: int, target: Target) -> tuple[HostArr
 
 
 def numbers_of(y: Any) -> HostArray:
-    """The target as given: the tube of 0.1 is in its units."""
+    """A target as floats, not standardised."""
     return np.asarray(to_numpy(y) if is_non_numpy(y) else y, dtype=np.float64).ravel()
