@@ -96,8 +96,9 @@ def record(out: Path, only: str) -> None:
             out.write_text(json.dumps(answers, indent=0))  # what there is if it is stopped
         answers[name] = run_case(run)
     out.write_text(json.dumps(answers, indent=0))
-    refused = sum("refused" in answer for answer in answers.values())
-    print(f"{len(answers)} cases, {refused} refused, {time.perf_counter() - started:.0f} s: {out}")
+    refused = Counter(answer["refused"] for answer in answers.values() if "refused" in answer)
+    print(f"{len(answers)} cases in {time.perf_counter() - started:.0f} s: {out}")
+    print(f"refused: {', '.join(f'{count} by {kind}' for kind, count in refused.items()) or 'none'}")
 
 
 def difference(a: Any, b: Any) -> float:
@@ -119,12 +120,15 @@ def differences(old: Answer, new: Answer) -> dict[str, float]:
     return {name: difference(a[name], b[name]) if name in a and name in b else np.inf for name in {**a, **b}}
 
 
-def shown(answer: Answer, name: str) -> str:
-    """A value in a line: the first numbers of a long list."""
+def shown(old: Answer, new: Answer, name: str) -> tuple[str, str]:
+    """Two values that differ, each in a line: of lists of one length what is at the places that differ."""
     if name == "refused":
-        return str(answer["words"].get(name, "not refused"))
-    text = json.dumps(answer["numbers"].get(name, "none"))
-    return text if len(text) <= 160 else f"{text[:160]} ..."
+        return tuple(answer["words"].get(name, "not refused") for answer in (old, new))
+    a, b = (answer["numbers"].get(name) for answer in (old, new))
+    if name != "support_" and isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        places = [j for j in range(len(a)) if difference(a[j], b[j]) > 0]
+        a, b = ({j: values[j] for j in places} for values in (a, b))
+    return tuple(text if len(text) <= 200 else f"{text[:200]} ..." for text in (str(a), str(b)))
 
 
 def print_groups(
@@ -148,8 +152,8 @@ def print_groups(
 def print_exception(name: str, old: Answer, new: Answer, sizes: dict[str, float]) -> None:
     print(f"\n{name}")
     for attribute, size in sizes.items():
-        print(f"  {attribute} is off by {size:.1e}")
-        print(f"    old {shown(old, attribute)}\n    new {shown(new, attribute)}")
+        a, b = shown(old, new, attribute)
+        print(f"  {attribute} is off by {size:.1e}\n    old {a}\n    new {b}")
 
 
 def print_words(old: dict[str, Answer], new: dict[str, Answer]) -> None:
@@ -176,6 +180,8 @@ def compare(old: Path, new: Path, only: str, tolerance: float) -> None:
         for path in (old, new)
     )
     off = {name: differences(a[name], b[name]) for name in a if name in b}
+    if not off:
+        raise click.ClickException("The two files have no case in common.")
     print_groups(a, b, off, tolerance)
     wrong = {
         name: {attribute: size for attribute, size in sizes.items() if size > tolerance}
