@@ -5,25 +5,18 @@ A case is named ``group/selector/problem``.
 
 from __future__ import annotations
 
-import atexit
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from functools import cache, partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-import array_api_strict
-import numpy as np
-import torch
 from sklearn.base import clone
 
 from answer_problems import Problem, odd_problems, problems
+from answer_rows import L1_WAYS, SAMPLE, SECONDARY, WAYS, fit_on_cluster, fit_way
 from l1lsmi import L1HSIC, L1LSMI, FeatureSelector, baselines, strategies
 from l1lsmi.measures import HSIC, MutualInformation, Pearson, SquaredMutualInformation
 from l1lsmi.strategies import Backward, Exhaustive, Forward, Ranking
-from same_answer import Passed, Way, blocks, dask_array, memory_map, parquet, two_workers
 
 #: Fits a selector; what it has learned is the answer.
 Run = Callable[[], Any]
@@ -33,10 +26,21 @@ Case = tuple[str, Run]
 # -- measures x strategies, baselines ------------------------------------------------------------
 
 
+#: Settings of the path, where one strategy has both algorithms.
+PATH_SETTINGS = {
+    "max_exchanges": "max_swaps",
+    "exchange_width": "swap_width",
+    "n_scorers": "n_judges",
+    "step_size": "relative_step_size",
+}
+
+
 def l1_strategy(algorithm: str, **settings: Any) -> Any:
     """The search for weights in an l1 ball: one strategy for each algorithm, or one for both."""
     if hasattr(strategies, "L1Path"):
         return {"path": strategies.L1Path, "paper": strategies.L1Paper}[algorithm](**settings)
+    if algorithm == "path":
+        settings = {PATH_SETTINGS.get(name, name): value for name, value in settings.items()}
     return strategies.L1Weighting(algorithm=algorithm, **settings)
 
 
@@ -140,8 +144,12 @@ def options() -> Iterator[Case]:
         "SMI uniform": lambda: FeatureSelector(smi(n_basis=50, centers="uniform"), Forward(), random_state=0),
         "HSIC sigmas": lambda: FeatureSelector(HSIC(sigma=2.0, target_sigma=0.5), Backward()),
         "short list": lambda: FeatureSelector(smi(n_basis=50), Forward(shortlist=2), random_state=0),
-        "no swaps": lambda: FeatureSelector(smi(), l1_strategy("path", max_swaps=0), random_state=0),
-        "wide swaps": lambda: FeatureSelector(smi(), l1_strategy("path", swap_width=5), random_state=0),
+        "no exchanges": lambda: FeatureSelector(smi(), l1_strategy("path", max_exchanges=0), random_state=0),
+        "wide exchanges": lambda: FeatureSelector(
+            smi(), l1_strategy("path", exchange_width=5), random_state=0
+        ),
+        "steps": lambda: FeatureSelector(smi(), l1_strategy("path", step_size=0.3, keep=0.7), random_state=0),
+        "two scorers": lambda: FeatureSelector(smi(), l1_strategy("path", n_scorers=2), random_state=0),
         "all restarts": lambda: FeatureSelector(
             smi(n_basis=50), l1_strategy("path", agreement=8), random_state=0
         ),
@@ -165,72 +173,6 @@ def odd() -> Iterator[Case]:
 
 
 # -- ways of passing rows --------------------------------------------------------------------------
-
-
-def in_memory(X: np.ndarray, y: np.ndarray, folder: Path) -> Passed:
-    return X, y, {}
-
-
-def torch_tensor(X: np.ndarray, y: np.ndarray, folder: Path) -> Passed:
-    return torch.as_tensor(X), y, {}
-
-
-def strict_array(X: np.ndarray, y: np.ndarray, folder: Path) -> Passed:
-    return array_api_strict.asarray(X), y, {}
-
-
-LIMIT, FLOAT32 = {"memory_limit": 50_000}, {"precision": "float32"}
-#: How X is passed, and with what settings.
-WAYS: dict[str, tuple[Way, dict[str, Any]]] = {
-    "blocks": (blocks, {}),
-    "blocks, memory limit": (blocks, LIMIT),
-    "blocks, float32": (blocks, FLOAT32),
-    "memory limit": (in_memory, LIMIT),
-    "float32": (in_memory, FLOAT32),
-    "dask": (dask_array, {}),
-    "array-api-strict": (strict_array, {}),
-    "torch": (torch_tensor, {}),
-    "memory map": (memory_map, {}),
-    "Parquet": (parquet, {}),
-}
-SAMPLE, THREADS = {"explore_rows": 150}, {"n_jobs": 2}
-#: For selectors with weights alone: a sample is searched and all rows decide, or threads.
-L1_WAYS: dict[str, tuple[Way, dict[str, Any]]] = {
-    "sample": (in_memory, SAMPLE),
-    "sample, blocks": (blocks, SAMPLE),
-    "sample, dask": (dask_array, SAMPLE),
-    "sample, torch": (torch_tensor, SAMPLE),
-    "two threads": (in_memory, THREADS),
-    "two threads, blocks": (blocks, THREADS),
-}
-#: Ways that differ little from another one.
-SECONDARY = (
-    "memory map",
-    "Parquet",
-    "blocks, float32",
-    "sample, dask",
-    "sample, torch",
-    "two threads, blocks",
-)
-
-
-def fit_way(make: Callable[..., Any], way: Way, settings: dict[str, Any], p: Problem) -> Any:
-    with TemporaryDirectory() as folder:
-        X, y, _ = way(p.X, p.y, Path(folder))
-        return make(p.k, **settings).fit(X, y)
-
-
-@cache
-def start_cluster() -> None:
-    """From now on work on dask arrays goes to two workers: for the last cases alone."""
-    until_exit = ExitStack()
-    until_exit.enter_context(two_workers())
-    atexit.register(until_exit.close)
-
-
-def fit_on_cluster(make: Callable[..., Any], settings: dict[str, Any], p: Problem) -> Any:
-    start_cluster()
-    return fit_way(make, dask_array, settings, p)
 
 
 def ways() -> Iterator[Case]:

@@ -15,15 +15,13 @@ import sys
 import time
 import warnings
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 from threadpoolctl import threadpool_limits
-
-import l1lsmi
-from answer_cases import Run, cases
 
 #: Numbers and words that a fit has stored, or that it was refused.
 Answer = dict[str, Any]
@@ -49,7 +47,7 @@ def learned(selector: Any) -> Answer:
     return {"numbers": numbers, "words": words}
 
 
-def run_case(run: Run) -> Answer:
+def run_case(run: Callable[[], Any]) -> Answer:
     """What was learned or why the fit was refused, and the seconds it took."""
     started = time.perf_counter()
     try:
@@ -81,6 +79,9 @@ def main() -> None:
 @click.option("--only", default="", help="Cases whose name contains this.")
 def record(out: Path, only: str) -> None:
     """Fit every case and write what was learned to OUT."""
+    import l1lsmi
+    from answer_cases import cases
+
     use_one_thread()
     print(f"l1lsmi of {Path(l1lsmi.__file__).parent}", flush=True)
     started = time.perf_counter()
