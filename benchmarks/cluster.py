@@ -81,10 +81,10 @@ def bytes_of_a_step(n: int, m: int) -> float:
         model = draw.score_set(columns).model
         models = ModelBatch(np.array([model.sigma]), np.array([model.regularization]))
 
-        draw.evaluate(weights, columns[None], models)
+        draw.evaluate(weights, None, columns[None], models)
         before = bytes_moved()
         for _ in range(5):
-            draw.evaluate(weights, columns[None], models)
+            draw.evaluate(weights, None, columns[None], models)
         return (bytes_moved() - before) / 5
 
 

@@ -96,8 +96,8 @@ def largest(n: int, m: int) -> None:
     weights = draw.asarray(np.full((1, m), 1.0 / m))
     (model,) = draw.start_models(weights, columns, [8.0])
     models = ModelBatch(*(draw.asarray(np.array([v])) for v in (model.sigma, model.regularization)))
-    draw.evaluate(weights, columns, models)
-    seconds = min(timed(lambda: draw.evaluate(weights, columns, models))[0] for _ in range(3))
+    draw.evaluate(weights, None, columns, models)
+    seconds = min(timed(lambda: draw.evaluate(weights, None, columns, models))[0] for _ in range(3))
     flops = 2 * n * b * (2 * m + 3 * b)  # distances, their way back, and three products of b x b
     rate = flops / seconds / 1e12
     print(f"a step on all rows and columns: {seconds * 1e3:.0f} ms, {rate:.1f} Tflop/s")

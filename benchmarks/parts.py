@@ -135,7 +135,7 @@ def main() -> None:
                 with single_threaded_blas():
                     score, bare_score, smi, bare_smi = best_of(
                         [
-                            lambda d=draw, m=models: d.evaluate(weights[None], columns[None], m),
+                            lambda d=draw, m=models: d.evaluate(weights[None], None, columns[None], m),
                             yard.step_on_score,
                             lambda d=draw, m=model: d.value_and_gradient(weights, columns, m),
                             yard.step_on_smi,

@@ -153,3 +153,65 @@ def test_limits_on_threads_do_not_outlive_their_users():
     for user in users:
         user.join()
     assert threads() == before
+
+
+def test_the_walk_from_fit_to_a_matrix_product_is_short(monkeypatch):
+    import traceback
+
+    import numpy as np
+
+    from l1lsmi._rows import blocks
+
+    walks = []
+    product = blocks.product_into
+
+    def noted(*arguments):
+        frames = [frame for frame in traceback.extract_stack() if str(ROOT) in frame.filename]
+        walks.append([(Path(frame.filename).name, frame.name) for frame in frames])
+        return product(*arguments)
+
+    monkeypatch.setattr(blocks, "product_into", noted)
+    X = np.random.default_rng(0).normal(size=(120, 8))
+    l1lsmi.L1LSMI(2, n_restarts=1, random_state=0).fit(X, X[:, 2] * X[:, 5])
+    steps = [walk for walk in walks if ("l1_path.py", "_steps") in walk and ("draw.py", "evaluate") in walk]
+    assert steps
+    for walk in steps:
+        assert len(walk) <= 14
+        files = [file for i, (file, _) in enumerate(walk) if i == 0 or file != walk[i - 1][0]]
+        # Forward only: both base classes of selectors and of strategies are in a file named _base.py.
+        assert len(set(files)) == len(files) - 1, files
+
+
+@pytest.mark.parametrize("strategy", ["Ranking", "Forward", "Backward", "Exhaustive", "L1Path", "L1Paper"])
+def test_a_search_goes_on_from_a_saved_state(strategy):
+    import pickle
+
+    import numpy as np
+
+    from l1lsmi import strategies
+    from l1lsmi._rows.table import Table
+    from l1lsmi._validation.target import check_target
+    from l1lsmi.measures import SquaredMutualInformation
+    from l1lsmi.strategies.selection import Budget
+
+    X = np.random.default_rng(0).normal(size=(80, 7))
+    target = check_target(X[:, 1] + 0.5 * X[:, 4] ** 2 + X[:, 5] * X[:, 6], "regression")
+    settings = {"L1Paper": {"n_restarts": 3, "max_iter": 5}, "L1Path": {"n_restarts": 4, "agreement": 4}}
+    search = getattr(strategies, strategy)(**settings.get(strategy, {}))
+
+    def bound():
+        return SquaredMutualInformation(n_basis=20).bind(Table.of(X), target, 0)
+
+    expected = search.search(bound(), 3)
+    problem, state = bound(), search._start(bound(), 3)
+    steps = search._steps(search._prepare(problem), 3, state, Budget(None))
+    for _ in range(2):
+        next(steps)
+    saved = pickle.loads(pickle.dumps(state))
+    steps.close()
+    data = search._prepare(bound())
+    for _ in search._steps(data, 3, saved, Budget(None)):
+        pass
+    found = search._result(data, 3, saved, Budget(None))
+    assert np.array_equal(found.support, expected.support)
+    assert found.score == expected.score and len(found.path) == len(expected.path)

@@ -10,7 +10,7 @@ from l1lsmi._numerics.squared_loss.leave_one_out import LeaveOneOutLoss
 from l1lsmi._rows.table import Resources, Table
 from l1lsmi._validation.target import check_target
 from l1lsmi.measures import SquaredMutualInformation
-from l1lsmi.strategies import L1Path, l1_path
+from l1lsmi.strategies import L1Path, _path
 from l1lsmi.strategies.selection import Budget
 from tests.conftest import TASKS, assert_close, problem_data, to_library
 
@@ -23,7 +23,7 @@ def bound(task, library, **data):
 
 def path(columns, sigma, regularization, seed):
     weights = np.random.default_rng(seed).uniform(0.1, 0.8, len(columns))
-    return l1_path.PathState(0, np.array(columns), weights, Model(sigma, regularization), np.zeros(6))
+    return _path.PathState(0, np.array(columns), weights, Model(sigma, regularization), np.zeros(6))
 
 
 PATHS = [path(range(6), 1.3, 0.02, 0), path([0, 2], 0.9, 0.1, 1), path([1, 2, 3, 4], 2.0, 0.5, 2)]
@@ -32,12 +32,12 @@ PATHS = [path(range(6), 1.3, 0.02, 0), path([0, 2], 0.9, 0.1, 1), path([1, 2, 3,
 @pytest.mark.parametrize("task", TASKS)
 def test_ascents_are_those_of_each_alone(task, library):
     """NumPy too can work on a batch, although it gains nothing by it."""
-    problem, strategy, budget = bound(task, library), L1Path(), Budget(None)
+    problem, settings, budget = bound(task, library), L1Path()._settings(), Budget(None)
     draws = problem.draws([(1, i) for i in range(3)])
     for members in ([0, 1, 2], [0, 2]):
-        batch = l1_path._ascend(draws.take(members), [PATHS[i] for i in members], 2, strategy, budget)
+        batch = _path._ascend(draws.take(members), [PATHS[i] for i in members], 2, settings, budget)
         for i, found in zip(members, batch, strict=True):
-            (alone,) = l1_path._ascend(problem.draws([(1, i)]), [PATHS[i]], 2, strategy, budget)
+            (alone,) = _path._ascend(problem.draws([(1, i)]), [PATHS[i]], 2, settings, budget)
             assert found.n_steps == alone.n_steps == (1 if i == 1 else 4)
             assert_close(found.weights, alone.weights, rtol=1e-8, atol=1e-12)
             assert_close(found.evaluated, alone.evaluated, rtol=1e-8, atol=1e-12)
@@ -62,10 +62,10 @@ def test_restarts_begin_where_each_would_alone(task, library):
 @pytest.mark.parametrize("task", TASKS)
 def test_whole_paths_are_those_of_each_alone(task, library):
     problem = bound(task, library, n=80)
-    strategy, budget, state = L1Path(), Budget(None), L1Path()._start(problem, 2)
-    batch = l1_path.run_restarts(problem, [0, 1, 2], 2, strategy, budget, state)
+    settings, budget, state = L1Path()._settings(), Budget(None), L1Path()._start(problem, 2)
+    batch, _ = _path.run_restarts(problem, [0, 1, 2], 2, settings, budget, state)
     for index, found in enumerate(batch):
-        (alone,) = l1_path.run_restarts(problem, [index], 2, strategy, budget, state)
+        (alone,), _ = _path.run_restarts(problem, [index], 2, settings, budget, state)
         assert found.support == alone.support and found.n_iter == alone.n_iter
         assert [point.size for point in found.points] == [point.size for point in alone.points]
         assert_close(found.weights, alone.weights, rtol=1e-6, atol=1e-9)
@@ -81,7 +81,7 @@ def test_of_equal_weights_the_first_keep_a_trace(library):
             if np.count_nonzero(of_row) < k:
                 largest = np.argsort(-row, kind="stable")[:k]
                 of_row[largest] = np.maximum(of_row[largest], 1e-3 * of_row.max())
-        assert_close(l1_path._keep_largest(to_library(moved, library), present, k), expected, rtol=1e-15)
+        assert_close(_path._keep_largest(to_library(moved, library), present, k), expected, rtol=1e-15)
 
 
 def test_members_of_an_ascent_end_on_their_own(library):
@@ -90,8 +90,8 @@ def test_members_of_an_ascent_end_on_their_own(library):
     times = []
 
     def evaluate_around(peak):
-        def evaluate(weights, t):
-            times.append(t)
+        def evaluate(weights, last):
+            times.append(last)
             gap = weights - to_library(peak, library)
             value = -library.sum(gap * gap, axis=1)
             return Evaluation(weights, value, -2.0 * gap, value)
@@ -119,13 +119,13 @@ def test_the_time_limit_ends_a_batch_between_two_steps(library):
     evaluations = []
     original = draws.evaluate
 
-    def evaluate(*arguments):
+    def evaluate(*arguments, **options):
         evaluations.append(arguments)
         budget.cancelled = len(evaluations) == 2
-        return original(*arguments)
+        return original(*arguments, **options)
 
     draws.evaluate = evaluate
-    found = l1_path._ascend(draws, PATHS, 2, L1Path(max_iter=50), budget)
+    found = _path._ascend(draws, PATHS, 2, L1Path(max_iter=50)._settings(), budget)
     assert len(evaluations) == 2
     assert [result.n_steps for result in found] == [2, 1, 2]
 

@@ -135,7 +135,7 @@ def test_bytes_that_are_sent_do_not_grow_with_the_rows(client):
         models = ModelBatch(np.array([model.sigma]), np.array([model.regularization]))
         before = bytes_received(client)
         for _ in range(3):
-            draw.evaluate(weights, columns[None], models)
+            draw.evaluate(weights, None, columns[None], models)
         moved[n] = bytes_received(client) - before
     assert 0 < moved[16_000] <= 1.2 * moved[4_000]
 
@@ -213,11 +213,11 @@ def test_sets_are_scored_on_the_workers_where_that_takes_long(client, sent, monk
     x = da.from_array(X, chunks=(100, 12))
     monkeypatch.setattr(_scores, "WORTH_SENDING", np.inf)
     found = one.fit(x, y)
-    assert_on_workers(client, sent, ["_scored_restart"])
+    assert_on_workers(client, sent, ["run_restarts"])
     for_nothing = found.cv_score_
     monkeypatch.setattr(_scores, "WORTH_SENDING", 0.0)
     found = one.fit(x, y)
-    assert_on_workers(client, sent, ["_scored_restart", "timed_score", "_neighbours"])
+    assert_on_workers(client, sent, ["run_restarts", "timed_score", "_neighbours"])
     assert found.cv_score_ == for_nothing == pytest.approx(score, rel=1e-9)
     assert found.n_useful_features_ == useful
     assert np.array_equal(found.ranking_, ranking)

@@ -22,7 +22,7 @@ from l1lsmi._numerics.optimization.radius import double_then_halve, shrink
 from l1lsmi._numerics.ranking import rank
 from l1lsmi.datasets.toys import TRUE_FEATURES
 from l1lsmi.measures import SquaredMutualInformation
-from l1lsmi.strategies import L1Paper, L1Path, _final_weights, l1_paper, l1_path
+from l1lsmi.strategies import L1Paper, L1Path, _final_weights, _path, l1_paper, l1_path
 from l1lsmi.strategies.selection import StopReason
 
 
@@ -294,7 +294,7 @@ def test_interruption_returns_the_best_so_far(algorithm, n_jobs, monkeypatch):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(3000, 80)), rng.normal(size=3000)
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-    module = {"path": l1_path, "paper": l1_paper}[algorithm]
+    module = {"path": _path, "paper": l1_paper}[algorithm]
     point = module.PathPoint
 
     calls = itertools.count()
@@ -314,13 +314,13 @@ def test_interruption_returns_the_best_so_far(algorithm, n_jobs, monkeypatch):
 
 def test_a_set_that_there_was_no_time_to_weight_is_said_to_be_cut_short(monkeypatch):
     X, y = toy("xor", 0, n=100)
-    original = L1Path._restarts
+    original = L1Path._steps
 
-    def restarts(self, search, k, state, budget):
+    def steps(self, search, k, state, budget):
         yield from original(self, search, k, state, budget)
         budget.time_limit = 0.0  # the limit is reached between the search and the weights
 
-    monkeypatch.setattr(L1Path, "_restarts", restarts)
+    monkeypatch.setattr(L1Path, "_steps", steps)
     with pytest.warns(UserWarning, match="time limit"):
         selector = L1LSMI(2, random_state=0).fit(X, y)
     assert selector.stop_reason_ == StopReason.TIME_LIMIT
@@ -336,7 +336,7 @@ def test_restarts_that_all_differ_are_told_from_others(monkeypatch, seed, n_rest
 
     def run_restarts(*args, **options):
         found = original(*args, **options)
-        ends.extend(found)
+        ends.extend(found[0])
         return found
 
     monkeypatch.setattr(l1_path, "run_restarts", run_restarts)

@@ -6,6 +6,7 @@ import pytest
 from l1lsmi._arrays import to_numpy
 from l1lsmi._numerics.grids import SET_REGULARIZATIONS, SET_WIDTHS
 from l1lsmi._numerics.model import Model, ModelBatch
+from l1lsmi._numerics.squared_loss.block_terms import kernel_sums
 from l1lsmi._numerics.squared_loss.least_squares import held_out_scores
 from tests.conftest import TASKS, assert_close, make_draw, problem_data
 
@@ -16,7 +17,7 @@ MODEL = Model(sigma=1.3, regularization=0.02)
 def evaluate(draw, weights, model=MODEL):
     """Value, gradient, next regularization and estimate of the only draw of a batch."""
     models = ModelBatch(*(draw.asarray(np.array([v])) for v in (model.sigma, model.regularization)))
-    evaluation = draw.evaluate(draw.asarray(weights[None]), COLUMNS[None], models)
+    evaluation = draw.evaluate(draw.asarray(weights[None]), None, COLUMNS[None], models)
     value, gradient = float(evaluation.value[0]), to_numpy(evaluation.gradient)[0]
     estimate = float(draw.estimate(evaluation, COLUMNS[None], models)[0])
     return value, gradient, float(evaluation.regularization[0]), estimate
@@ -101,7 +102,8 @@ def test_gradient_of_absent_features_matches_finite_differences(task):
     gradient = draw.set_gradient(present, MODEL, COLUMNS)
 
     def value(squares):
-        sums = draw._sums(squares[None] / MODEL.sigma**2, COLUMNS[None], False)
+        arguments = (draw.basis, squares[None] / MODEL.sigma**2, COLUMNS[None], False)
+        sums = draw.rows.sum(kernel_sums, *arguments, columns=COLUMNS)
         return -float(held_out_scores(sums, draw.target, [MODEL.regularization]).mean())
 
     # Squared weights cannot be negative: differences to the right, of second order.

@@ -452,3 +452,40 @@ def test_scores_of_all_strategies_are_of_one_kind(score_by):
     expected = weighted.estimate_ if score_by == "estimate" else -weighted.cv_score_ - 0.5
     assert weighted.score_ == pytest.approx(expected)
     assert weighted.estimate_ > -weighted.cv_score_ - 0.5
+
+
+# -- contracts -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("source", "method"), [("draws", "set_gradient"), ("set_scorer", "neighbours")])
+@pytest.mark.parametrize("strategy", ["L1Path", "L1Paper"])
+def test_what_draws_and_scorers_lack_is_named_before_the_search(monkeypatch, strategy, source, method):
+    X, y = problem_data("classification", n=60, m=5)
+    problem_class = type(_problem_of(SquaredMutualInformation(n_basis=10), X, y))
+    plain = getattr(problem_class, source)
+
+    class Lacking:
+        def __init__(self, whole):
+            self._whole = whole
+
+        def __getattr__(self, name):
+            if name == method:
+                raise AttributeError(name)
+            return getattr(self._whole, name)
+
+    monkeypatch.setattr(problem_class, source, lambda self, *key: Lacking(plain(self, *key)))
+    selector = combine("SquaredMutualInformation", strategy, 2, random_state=0)
+    words = (
+        rf"{strategy} needs {method} of what {source}\(\) of its measure returns, which Lacking does not have"
+    )
+    with pytest.raises(ValueError, match=words):
+        selector.fit(X, y)
+    assert not hasattr(selector, "support_")
+
+
+def test_a_refusal_lists_everything_that_is_missing():
+    X, y = problem_data("classification", n=60, m=5)
+    with pytest.raises(
+        ValueError, match="L1Path needs best_loss and draws and rng and score_of of its measure"
+    ):
+        combine("Pearson", "L1Path", 2).fit(X, y)

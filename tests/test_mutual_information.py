@@ -25,7 +25,7 @@ def make_draw(task, library=np, n_basis=41, **data):
 def evaluate(draw, weights, columns=COLUMNS, model=MODEL):
     """Value, gradient and estimate for the only draw of a batch."""
     models = ModelBatch(draw.asarray(np.array([model.sigma])), draw.asarray(np.zeros(1)))
-    evaluation = draw.evaluate(draw.asarray(weights[None]), columns[None], models)
+    evaluation = draw.evaluate(draw.asarray(weights[None]), None, columns[None], models)
     estimate = draw.estimate(evaluation, columns[None], models)
     return float(evaluation.value[0]), to_numpy(evaluation.gradient)[0], float(estimate[0])
 

@@ -14,8 +14,10 @@ from sklearn.utils._param_validation import InvalidParameterError
 from l1lsmi import L1HSIC, L1LSMI, FeatureSelector
 from l1lsmi._arrays import astype_like, in_float64, namespace, to_numpy
 from l1lsmi._numerics.model import Model, ModelBatch
+from l1lsmi._numerics.squared_loss import block_terms
 from l1lsmi._numerics.squared_loss.least_squares import fit_all_rows, smi_gradient
-from l1lsmi._rows.blocks import Centers, InMemoryRows, Layout
+from l1lsmi._rows.blocks import Centers, Layout
+from l1lsmi._rows.layout import InMemoryRows
 from l1lsmi._rows.medians import median_positive_rows
 from l1lsmi._rows.table import Resources, Table
 from l1lsmi._validation.target import check_target
@@ -42,7 +44,7 @@ def both(measure, task, library=np, **options):
 def evaluate(draw, weights, columns, model):
     """Value and gradient of the objective of an ascent, for the only draw of a batch."""
     models = ModelBatch(*(draw.asarray(np.array([v])) for v in (model.sigma, model.regularization)))
-    found = draw.evaluate(draw.asarray(weights[None]), columns[None], models)
+    found = draw.evaluate(draw.asarray(weights[None]), None, columns[None], models)
     return float(found.value[0]), to_numpy(found.gradient)[0]
 
 
@@ -52,6 +54,11 @@ def value_and_gradient(draw, weights, columns, model):
 
 def kind(x) -> str:
     return next(name for name in BOTH if x.dtype == getattr(namespace(x), name))
+
+
+def sums_of(draw, squares, columns, float64):
+    arguments = (draw.basis, draw.asarray(squares), columns, float64)
+    return draw.rows.sum(block_terms.kernel_sums, *arguments, columns=columns)
 
 
 # -- sums ----------------------------------------------------------------------------------------
@@ -77,16 +84,17 @@ def test_sums_of_a_block_are_in_float64(task, regularization, library):
     # With little regularization, products of kernels are in float64 too.
     needed = quick._needs_float64(np.array(regularization))
     assert needed == (regularization < 1e-3)
-    expected, found = (draw._sums(draw.asarray(squares), columns, needed) for draw in (exact, quick))
+    expected, found = (sums_of(draw, squares, columns, needed) for draw in (exact, quick))
     for a, b in zip(found, expected, strict=True):
         assert kind(a) == "float64"
         # Float64 all the way would agree to the last digits: the kernels are in float32.
         assert 0 < np.abs(to_numpy(a) - to_numpy(b)).max() < 1e-5 * np.abs(to_numpy(b)).max()
 
     def in_squares(draw):
-        alpha, _ = fit_all_rows(draw._sums(draw.asarray(squares), columns, False), draw.target, 1e-2)
+        alpha, _ = fit_all_rows(sums_of(draw, squares, columns, False), draw.target, 1e-2)
         gradient = smi_gradient(alpha, draw.target)
-        return draw._pull_back(draw.asarray(squares), columns, gradient, columns, needed)
+        arguments = (draw.basis, draw.asarray(squares), columns, needed, gradient, columns)
+        return draw.rows.sum(block_terms.gradient_in_squares, *arguments, columns=columns)
 
     assert kind(in_squares(quick)) == "float64"
     assert_close(in_squares(quick), in_squares(exact), rtol=1e-4)

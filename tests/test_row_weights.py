@@ -115,7 +115,7 @@ def test_evaluation_on_the_path(task, library):
     found = []
     for draw in draws(LeastSquaresDraw, task, library):
         models = ModelBatch(*(draw.asarray(np.array([v])) for v in (MODEL.sigma, MODEL.regularization)))
-        evaluation = draw.evaluate(draw.asarray(WEIGHTS[None]), COLUMNS[None], models)
+        evaluation = draw.evaluate(draw.asarray(WEIGHTS[None]), None, COLUMNS[None], models)
         numbers = (evaluation.value, evaluation.gradient[0, :], evaluation.regularization)
         found.append(np.concatenate([to_numpy(part) for part in numbers]))
     assert_close(*found, rtol=1e-8, atol=1e-10)

@@ -14,8 +14,8 @@ from threadpoolctl import threadpool_limits
 
 from l1lsmi._arrays import blas_threads, single_threaded_blas, to_numpy
 from l1lsmi._numerics.sampling import balanced_centers, stratified_folds
-from l1lsmi._rows.blocks import Centers, InMemoryRows, Layout
-from l1lsmi._rows.layout import OutOfCoreRows, lay_out_rows
+from l1lsmi._rows.blocks import Centers, Layout
+from l1lsmi._rows.layout import InMemoryRows, OutOfCoreRows, lay_out_rows
 from l1lsmi._rows.parts import ArrayParts
 from l1lsmi._rows.table import Resources, Table, column_statistics
 from l1lsmi._rows.wide import wide_exponents, wide_pull_back

@@ -48,12 +48,8 @@ class Basis:
         shape = (kernels.shape[0], n_folds, -1, self.n_groups, self.n_each)
         return xp.permute_dims(xp.reshape(kernels, shape), (0, 1, 3, 2, 4))
 
-    def kernels(self, block: Block, squared_weights: Array, columns: HostArray) -> Array:
-        """Feature kernels of a block, (r, F, C, q, b), for squared weights over squared widths."""
-        return self.grouped(block.kernels(squared_weights, columns), block.n_folds)
-
     def kernels_at(self, exponents: Array, sigma: float, n_folds: int) -> Array:
-        """The same from exponents of width 1, which are not overwritten."""
+        """The same at another width, from exponents of width 1, which are not overwritten."""
         return self.grouped(exp_in_place(exponents * sigma**-2), n_folds)
 
     def target_kernels(self, target: Target, block: Block) -> Array:
@@ -270,7 +266,9 @@ class DensityRatioDraw:
         """The best regularization for each draw at its width."""
         return [Model(sigma) for sigma in sigmas]
 
-    def evaluate(self, weights: Array, columns: HostArray, models: ModelBatch) -> Evaluation:
+    def evaluate(
+        self, weights: Array, last: Evaluation | None, columns: HostArray, models: ModelBatch
+    ) -> Evaluation:
         """Minus the cross-validation score and its gradient in the weights."""
         raise NotImplementedError
 

@@ -94,7 +94,9 @@ class FixedModelDraws:
         """The scale that restarts begin near."""
         return self.scale_of(weights, columns)
 
-    def evaluate(self, weights: HostArray, columns: HostArray, models: ModelBatch) -> Evaluation:
+    def evaluate(
+        self, weights: HostArray, last: Evaluation | None, columns: HostArray, models: ModelBatch
+    ) -> Evaluation:
         """The measure and its gradient in the weights."""
         (one,), (of_one,), (sigma,) = weights, columns, models.sigma
         value, gradient = self.value_and_gradient(one, of_one, Model(float(sigma)))

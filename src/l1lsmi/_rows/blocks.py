@@ -27,7 +27,6 @@ from l1lsmi._arrays import (
     to_numpy,
 )
 from l1lsmi._rows.medians import median_positive, median_positive_rows
-from l1lsmi._rows.parts import add_up
 from l1lsmi._rows.table import RowTable, Table
 from l1lsmi._rows.wide import CentersAt, wide_exponents, wide_pull_back
 
@@ -301,7 +300,10 @@ class Block:
     def kernels(self, squared_weights: Array, columns: HostArray) -> Array:
         """Gaussian kernels of width 1, cached in the place of `exponents`."""
         if not self._has("kernels", squared_weights, columns):
-            self._work = exp_in_place(self.exponents(squared_weights, columns))
+            if not self._has("exponents", squared_weights, columns):
+                self._content = None
+                self._work = self._new_exponents(squared_weights, columns)
+            self._work = exp_in_place(self._work)
             self._content = ("kernels", squared_weights, columns)
         return self._work
 
@@ -455,62 +457,6 @@ class Layout:
             for name, make in self.attach.items():
                 block.attached[name] = make(target, block)
             yield block
-
-
-class InMemoryRows:
-    """The rows of a table in blocks that stay in memory, each with its share of every fold.
-
-    Parameters
-    ----------
-    blocks : sequence of Block
-    fold_sizes : numpy.ndarray of float, shape (r, folds)
-        Rows in each fold, or the sums of their weights.
-    centers : Centers
-    """
-
-    cached = True
-
-    def __init__(self, blocks: Sequence[Block], fold_sizes: HostArray, centers: Centers) -> None:
-        self.blocks = list(blocks)
-        self.fold_sizes = fold_sizes
-        self.centers = centers
-
-    @classmethod
-    def of(
-        cls, table: Table, target: Any, fold_of_row: HostArray, layout: Layout, block_rows: int | None = None
-    ) -> InMemoryRows:
-        """Lay out the rows of a table; a fold of -1 leaves a row out."""
-        blocks = list(layout.blocks(table, target, fold_of_row, block_rows or table.max_block_rows))
-        return cls(blocks, sizes_of_folds(target, fold_of_row, layout.n_folds), layout.centers)
-
-    def sum(self, term: Callable[..., Any], *arguments: Any, columns: HostArray | None = None) -> Any:
-        """Add up ``term(block, *arguments)`` over the blocks, in order; terms may be tuples.
-
-        ``columns`` are those that the term reads, None for none; here all of them are in memory.
-        """
-        return add_up(term(block, *arguments) for block in self.blocks)
-
-    def take(self, members: Sequence[int]) -> InMemoryRows:
-        """The rows of some draws of the batch."""
-        blocks = [block.take(members) for block in self.blocks]
-        return InMemoryRows(blocks, self.fold_sizes[list(members)], blocks[0].centers)
-
-    def clear_cache(self) -> None:
-        """Free the memory of the last exponents and of the columns behind them."""
-        self.centers.clear_cache()
-        for block in self.blocks:
-            block.clear_cache()
-
-
-def sizes_of_folds(target: Any, fold_of_row: HostArray, n_folds: int) -> HostArray:
-    """Rows in each fold, (r, folds), or the sums of their weights; rows of fold -1 do not count."""
-    weights = None if target is None else target.row_weights
-    sizes = []
-    for folds in fold_of_row:
-        inside = folds >= 0
-        of_rows = None if weights is None else weights[inside]
-        sizes.append(np.bincount(folds[inside], of_rows, minlength=n_folds))
-    return np.array(sizes, dtype=np.float64)
 
 
 def _is_equal(one: Array, other: Array) -> bool:

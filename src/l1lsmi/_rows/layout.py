@@ -2,15 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from l1lsmi._arrays import HostArray
-from l1lsmi._rows.blocks import Centers, InMemoryRows, Layout, sizes_of_folds
-from l1lsmi._rows.parts import FEWEST_ROWS, Part, Parts, add_up
-from l1lsmi._rows.table import RowTable
+from l1lsmi._rows.blocks import Block, Centers, Layout
+from l1lsmi._rows.parts import FEWEST_ROWS, Part, Parts, add_up, added
+from l1lsmi._rows.table import RowTable, Table
+
+
+class InMemoryRows:
+    """The rows of a table in blocks that stay in memory, each with its share of every fold.
+
+    Parameters
+    ----------
+    blocks : sequence of Block
+    fold_sizes : numpy.ndarray of float, shape (r, folds)
+        Rows in each fold, or the sums of their weights.
+    centers : Centers
+    """
+
+    cached = True
+
+    def __init__(self, blocks: Sequence[Block], fold_sizes: HostArray, centers: Centers) -> None:
+        self.blocks = list(blocks)
+        self.fold_sizes = fold_sizes
+        self.centers = centers
+
+    @classmethod
+    def of(
+        cls, table: Table, target: Any, fold_of_row: HostArray, layout: Layout, block_rows: int | None = None
+    ) -> InMemoryRows:
+        """Lay out the rows of a table; a fold of -1 leaves a row out."""
+        blocks = list(layout.blocks(table, target, fold_of_row, block_rows or table.max_block_rows))
+        return cls(blocks, sizes_of_folds(target, fold_of_row, layout.n_folds), layout.centers)
+
+    def sum(self, term: Callable[..., Any], *arguments: Any, columns: HostArray | None = None) -> Any:
+        """Add up ``term(block, *arguments)`` over the blocks, in order; terms may be tuples.
+
+        ``columns`` are those that the term reads, None for none; here all of them are in memory.
+        """
+        total: Any = None
+        for block in self.blocks:
+            total = added(total, term(block, *arguments))
+        return total
+
+    def take(self, members: Sequence[int]) -> InMemoryRows:
+        """The rows of some draws of the batch."""
+        blocks = [block.take(members) for block in self.blocks]
+        return InMemoryRows(blocks, self.fold_sizes[list(members)], blocks[0].centers)
+
+    def clear_cache(self) -> None:
+        """Free the memory of the last exponents and of the columns behind them."""
+        self.centers.clear_cache()
+        for block in self.blocks:
+            block.clear_cache()
+
+
+def sizes_of_folds(target: Any, fold_of_row: HostArray, n_folds: int) -> HostArray:
+    """Rows in each fold, (r, folds), or the sums of their weights; rows of fold -1 do not count."""
+    weights = None if target is None else target.row_weights
+    sizes = []
+    for folds in fold_of_row:
+        inside = folds >= 0
+        of_rows = None if weights is None else weights[inside]
+        sizes.append(np.bincount(folds[inside], of_rows, minlength=n_folds))
+    return np.array(sizes, dtype=np.float64)
 
 
 def lay_out_rows(

@@ -59,15 +59,18 @@ def add_up(terms: Iterable[Any]) -> Any:
     """The sum of arrays, or of tuples of arrays entry by entry; None terms are skipped."""
     total: Any = None
     for value in terms:
-        if value is None:  # no rows, no term
-            continue
-        if total is None:
-            total = value
-        elif isinstance(value, tuple):
-            total = tuple(a + b for a, b in zip(total, value, strict=True))
-        else:
-            total = total + value
+        total = added(total, value)
     return total
+
+
+def added(total: Any, value: Any) -> Any:
+    """One more term of `add_up`."""
+    if total is None or value is None:  # no rows, no term
+        return value if total is None else total
+    if isinstance(value, tuple):
+        parts = [a + b for a, b in zip(total, value, strict=True)]
+        return tuple(parts) if type(value) is tuple else type(value)(*parts)
+    return total + value
 
 
 class ArrayParts:

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from l1lsmi._base import Selector
-from l1lsmi._rows.table import PRECISIONS, Resources, Table
+from l1lsmi._rows.table import PRECISIONS, Resources
 from l1lsmi._validation.features import check_device
 from l1lsmi.measures import Measure
 from l1lsmi.strategies import L1Paper, L1Path, Selection, Strategy
@@ -54,15 +54,24 @@ class PartsSelector(Selector):
         """Number of threads."""
         raise NotImplementedError
 
-    def _search(
-        self, measure: Measure, strategy: Strategy, table: Table, target: Any, k: int, random_state: Any
-    ) -> dict[str, Any]:
-        """The fields of the selection, by name."""
+    def _learn(self, table: Any, target: Any, k: int) -> dict[str, Any]:
+        measure, strategy = self._make_measure(), self._make_strategy()
+        random_state = measure.random_state if self.random_state is None else self.random_state
         problem = measure.bind(table, target, random_state)
         strategy.check(measure, problem)
         selection: Selection = strategy.search(problem, k)
         learned = {field.name: getattr(selection, field.name) for field in fields(selection)}
-        return {**learned, "path": list(selection.path)}
+        return self._rename({**learned, "path": list(selection.path)})
+
+    def _make_measure(self) -> Measure:
+        raise NotImplementedError
+
+    def _make_strategy(self) -> Strategy:
+        raise NotImplementedError
+
+    def _rename(self, learned: dict[str, Any]) -> dict[str, Any]:
+        """Learned attributes under the names that this selector has for them."""
+        return learned
 
     def _after_fit(self) -> None:
         if self.stop_reason_ in (StopReason.TIME_LIMIT, StopReason.INTERRUPTED):
@@ -88,7 +97,7 @@ class L1Selector(PartsSelector):
     algorithm: str
     n_jobs: int | None
 
-    def _strategy(self) -> Strategy:
+    def _make_strategy(self) -> Strategy:
         handed = {name: getattr(self, name) for name in _HANDED}
         given = {k: v for k, v in handed.items() if v is not None or k not in ("n_restarts", "max_iter")}
         return _ALGORITHMS[self.algorithm](**given)

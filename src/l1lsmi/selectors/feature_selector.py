@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from l1lsmi._rows.table import Table
 from l1lsmi._validation.features import check_all_rows
 from l1lsmi.measures import Measure, SquaredMutualInformation
 from l1lsmi.selectors._parts import PartsSelector
@@ -116,8 +115,8 @@ class FeatureSelector(PartsSelector):
     def _supports_out_of_core(self) -> bool:
         return self.measure is None or self.measure.supports_out_of_core
 
-    def _learn(self, table: Table, target: Any, k: int) -> dict[str, Any]:
-        measure = SquaredMutualInformation() if self.measure is None else self.measure
-        strategy = L1Path() if self.strategy is None else self.strategy
-        random_state = measure.random_state if self.random_state is None else self.random_state
-        return self._search(measure, strategy, table, target, k, random_state)
+    def _make_measure(self) -> Measure:
+        return SquaredMutualInformation() if self.measure is None else self.measure
+
+    def _make_strategy(self) -> Strategy:
+        return L1Path() if self.strategy is None else self.strategy

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from l1lsmi._rows.table import Table
-from l1lsmi.measures import HSIC
+from l1lsmi.measures import HSIC, Measure
 from l1lsmi.selectors._parts import L1Selector, pick
 
 
@@ -139,9 +138,10 @@ class L1HSIC(L1Selector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _learn(self, table: Table, target: Any, k: int) -> dict[str, Any]:
-        measure = HSIC(sigma=self.sigma, task=self.task)
-        learned = self._search(measure, self._strategy(), table, target, k, self.random_state)
+    def _make_measure(self) -> Measure:
+        return HSIC(sigma=self.sigma, task=self.task)
+
+    def _rename(self, learned: dict[str, Any]) -> dict[str, Any]:
         # What has no meaning for a measure without model selection.
         del learned["cv_score"], learned["regularization"], learned["estimate"]
         return {"hsic": learned.pop("score"), **learned}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from l1lsmi._rows.table import Table
-from l1lsmi.measures import SquaredMutualInformation
+from l1lsmi.measures import Measure, SquaredMutualInformation
 from l1lsmi.selectors._parts import L1Selector, pick
 
 
@@ -155,13 +154,14 @@ class L1LSMI(L1Selector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _learn(self, table: Table, target: Any, k: int) -> dict[str, Any]:
-        measure = SquaredMutualInformation(
+    def _make_measure(self) -> Measure:
+        return SquaredMutualInformation(
             n_basis=self.n_basis,
             centers="uniform" if self.algorithm == "paper" else "balanced",
             cv=self.cv,
             task=self.task,
         )
-        learned = self._search(measure, self._strategy(), table, target, k, self.random_state)
+
+    def _rename(self, learned: dict[str, Any]) -> dict[str, Any]:
         del learned["score"]  # the same as cv_score
         return {"smi": learned.pop("estimate"), **learned}

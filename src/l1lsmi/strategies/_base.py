@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval
 
-from l1lsmi._arrays import call_single_threaded, single_threaded_blas
+from l1lsmi._arrays import single_threaded_blas
 from l1lsmi._progress import Progress
 from l1lsmi._rows.table import Resources, Table
 from l1lsmi._validation.features import check_varying, check_xy
@@ -24,8 +23,6 @@ from l1lsmi.strategies.selection import Budget, Selection, StopReason
 COUNT = Interval(Integral, 1, None, closed="left")
 COUNT_OR_ZERO = Interval(Integral, 0, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
-
-T = TypeVar("T")
 
 
 @dataclass
@@ -134,9 +131,26 @@ class Strategy(BaseEstimator):
         self._validate_params()
         k = check_count("k", k, problem.n_features)
         budget = budget or Budget(self.time_limit)
-        with single_threaded_blas():
+        with (
+            single_threaded_blas(),
+            Progress(self._n_steps(problem, k), self.verbose, self.step_name) as progress,
+        ):
             problem = self._load(problem)
-            return self._run(problem, k, self._start(problem, k), budget)
+            state, data = self._start(problem, k), self._prepare(problem)
+            try:
+                # The one interruptible loop of all strategies.
+                for done in self._steps(data, k, state, budget):
+                    progress.advance(done.score, done.note, steps=done.n_steps)
+                    if budget.spent() and not state.finished:
+                        state.reason = StopReason.TIME_LIMIT
+                        break
+                return self._result(data, k, state, budget)
+            except KeyboardInterrupt:
+                if not state.has_answer:
+                    raise
+                budget.cancelled = True
+                state.reason = StopReason.INTERRUPTED
+                return self._result(data, k, state, budget)
 
     def _load(self, problem: Any) -> Any:
         """Read out-of-core rows into memory if they can be cached: many sets will be scored."""
@@ -145,22 +159,9 @@ class Strategy(BaseEstimator):
             return problem
         return problem.on_rows(np.arange(table.n_rows))
 
-    def _run(self, problem: Any, k: int, state: Any, budget: Budget) -> Selection:
-        """Search from a state until there is nothing left to do, time is out, or Ctrl-C."""
-        with Progress(self._n_steps(problem, k), self.verbose, self.step_name) as progress:
-            try:
-                for done in self._steps(problem, k, state, budget):
-                    progress.advance(done.score, done.note, steps=done.n_steps)
-                    if budget.spent() and not state.finished:
-                        state.reason = StopReason.TIME_LIMIT
-                        break
-                return self._result(problem, k, state, budget)
-            except KeyboardInterrupt:
-                if not state.has_answer:
-                    raise
-                budget.cancelled = True
-                state.reason = StopReason.INTERRUPTED
-                return self._result(problem, k, state, budget)
+    def _prepare(self, problem: Any) -> Any:
+        """What the search works with: the problem, unless a strategy needs more."""
+        return problem
 
     def _start(self, problem: Any, k: int) -> Any:
         """The state of a search that has not begun."""
@@ -177,39 +178,3 @@ class Strategy(BaseEstimator):
     def _result(self, problem: Any, k: int, state: Any, budget: Budget) -> Selection:
         """The selection that a state stands for."""
         raise NotImplementedError
-
-
-def cluster_of(problem: Features) -> Any:
-    """The cluster that the rows of a problem came from, if they are in memory now: tasks can run there."""
-    return problem.table.resources.cluster if problem.table.in_memory else None
-
-
-def n_workers(problem: Features, n_jobs: int | None) -> int:
-    """How many tasks `in_order` runs at the same time."""
-    cluster = cluster_of(problem)
-    return int(effective_n_jobs(n_jobs) if cluster is None else cluster.width())
-
-
-def in_order(
-    function: Callable[[Any, Any], T], problem: Any, items: Iterable[Any], n_jobs: int | None
-) -> Iterator[T]:
-    """Run a function on a problem and each item, and yield the results in order.
-
-    They run in parallel in threads, by whatever backend of joblib is set, or on the cluster that the
-    rows of the problem came from: the function must be picklable. Each result depends on its item alone, so
-    that the results are the same wherever they are computed and whenever the caller stops.
-    """
-    workers = effective_n_jobs(n_jobs)
-    cluster = cluster_of(problem)
-    items = iter(items)
-    if cluster is not None:
-        yield from cluster.in_order(function, problem, items)
-    elif workers == 1:
-        yield from (function(problem, item) for item in items)
-    else:
-        # Out-of-core rows are read from this process: a task on a worker would wait for that worker.
-        where = {"prefer": "threads"} if problem.table.in_memory else {"require": "sharedmem"}
-        # One pool for all of them: some backends start processes for each.
-        with Parallel(n_jobs=workers, **where) as parallel:
-            while some := list(islice(items, workers)):
-                yield from parallel(delayed(call_single_threaded)(function, problem, item) for item in some)

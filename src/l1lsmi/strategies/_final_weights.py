@@ -120,8 +120,8 @@ def _short_ascent(draw: Draws, columns: HostArray, model: Model, budget: Budget)
     """A few steps from equal weights, under one model, in which no weight reaches zero."""
     models = ModelBatch(draw.asarray(np.array([model.sigma])), draw.asarray(np.array([model.regularization])))
 
-    def evaluate(weights: Array, _: int) -> Evaluation:
-        return draw.evaluate(weights, columns[None], models)
+    def evaluate(weights: Array, _: Evaluation | None) -> Evaluation:
+        return draw.evaluate(weights, None, columns[None], models)
 
     def project(weights: Array) -> Array:
         xp = namespace(weights)

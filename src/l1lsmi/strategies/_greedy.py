@@ -10,7 +10,8 @@ import numpy as np
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.ranking import best_first, rank, rounded, scatter
-from l1lsmi.strategies._base import COUNT, SearchState, Strategy, in_order, n_workers
+from l1lsmi.strategies._base import COUNT, SearchState, Strategy
+from l1lsmi.strategies._parallel import in_order, n_workers
 from l1lsmi.strategies.selection import Budget, Selection, Step, StopReason
 
 #: So many times the short list are scored in full where there are no more candidates.

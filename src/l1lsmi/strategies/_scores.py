@@ -13,7 +13,7 @@ import numpy as np
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.model import ScoredModel
 from l1lsmi._numerics.optimization.exchanges import FeatureSet
-from l1lsmi.strategies._base import cluster_of
+from l1lsmi.strategies._parallel import cluster_of
 from l1lsmi.strategies.protocols import SetScorer, Weightable
 
 #: Sets are scored on a cluster where one takes so many seconds; below that, sending them costs too much.

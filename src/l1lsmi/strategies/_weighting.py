@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
@@ -14,7 +13,7 @@ from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.optimization.exchanges import FeatureSet
 from l1lsmi._numerics.optimization.radius import PathPoint
 from l1lsmi._validation.parameters import check_members
-from l1lsmi.strategies._base import COUNT, Advance, SearchState, Strategy
+from l1lsmi.strategies._base import COUNT, SearchState, Strategy
 from l1lsmi.strategies._final_weights import weighted_selection
 from l1lsmi.strategies._scores import ScoreCache
 from l1lsmi.strategies.protocols import Draws, SetScorer, Weightable, missing_members
@@ -134,9 +133,6 @@ class L1Weighting(Strategy):
     def _n_steps(self, search: Any, k: int) -> int:
         return self.n_restarts
 
-    def _run(self, problem: Any, k: int, state: Any, budget: Budget) -> Any:
-        return super()._run(self._prepare(problem), k, state, budget)
-
     def _prepare(self, problem: Weightable) -> WeightingSearch:
         """Draw a sample where there are many rows, and check what the problem returns."""
         explored = whole = problem
@@ -148,17 +144,14 @@ class L1Weighting(Strategy):
         check_members(self, "set_scorer()", scores.scorer(), missing_members(SetScorer, scores.scorer()))
         return WeightingSearch(explored, whole, draw, scores)
 
-    def _steps(self, search: WeightingSearch, k: int, state: Any, budget: Budget) -> Iterator[Advance]:
+    def _takes_all(self, search: WeightingSearch, k: int, state: WeightingState) -> bool:
+        """Whether every feature that varies is asked for: then they are the answer."""
         columns = search.explored.columns
-        if k >= columns.size:
-            state.best = tuple(int(j) for j in columns)
-            state.reason, state.finished = StopReason.NOTHING_TO_CHOOSE, True
-            return
-        yield from self._restarts(search, k, state, budget)
-
-    def _restarts(self, search: WeightingSearch, k: int, state: Any, budget: Budget) -> Iterator[Advance]:
-        """Go on with restarts, and yield after each."""
-        raise NotImplementedError
+        if k < columns.size:
+            return False
+        state.best = tuple(int(j) for j in columns)
+        state.reason, state.finished = StopReason.NOTHING_TO_CHOOSE, True
+        return True
 
     def _result(self, search: WeightingSearch, k: int, state: Any, budget: Budget) -> WeightedSelection:
         state.best = state.complete(search.explored.columns, k)

@@ -13,7 +13,8 @@ import numpy as np
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.ranking import best_first, rank
 from l1lsmi._validation.parameters import check_subsets
-from l1lsmi.strategies._base import COUNT, Advance, SearchState, Strategy, in_order
+from l1lsmi.strategies._base import COUNT, Advance, SearchState, Strategy
+from l1lsmi.strategies._parallel import in_order
 from l1lsmi.strategies.protocols import ScoresAdditions
 from l1lsmi.strategies.selection import Budget, Selection, Step, StopReason
 

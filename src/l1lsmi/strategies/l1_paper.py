@@ -18,7 +18,8 @@ from l1lsmi._numerics.optimization.l1_ball import project_to_simplex_ball
 from l1lsmi._numerics.optimization.radius import PathPoint, double_then_halve
 from l1lsmi._numerics.ranking import scatter
 from l1lsmi._numerics.sampling import random_weights
-from l1lsmi.strategies._base import COUNT, COUNT_OR_ZERO, POSITIVE, Advance, in_order
+from l1lsmi.strategies._base import COUNT, COUNT_OR_ZERO, POSITIVE, Advance
+from l1lsmi.strategies._parallel import in_order
 from l1lsmi.strategies._weighting import L1Weighting, Outcome, WeightingSearch, WeightingState
 from l1lsmi.strategies.protocols import Draws, Weightable
 from l1lsmi.strategies.selection import Budget
@@ -124,10 +125,12 @@ class L1Paper(L1Weighting):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _restarts(
+    def _steps(
         self, search: WeightingSearch, k: int, state: WeightingState, budget: Budget
     ) -> Iterator[Advance]:
         """Run the restarts and keep the best set by the three sort keys."""
+        if self._takes_all(search, k, state):
+            return
         problem = search.explored
         values = _SetValues(problem.draws([(0,)]))
 
@@ -222,9 +225,11 @@ def _solve(
 ) -> tuple[HostArray, int, float, float]:
     """Ascend inside one ball; returns weights, steps, and objective and score at those weights."""
     selected: ScoredModel | None = None
+    t = 0
 
-    def evaluate(weights: HostArray, t: int) -> Evaluation:
-        nonlocal selected
+    def evaluate(weights: HostArray, _: Evaluation | None) -> Evaluation:
+        nonlocal selected, t
+        t += 1
         active = np.flatnonzero(weights[0])  # the gradient of a zero weight is zero
         of_active = weights[0, active], columns[active]
         if (

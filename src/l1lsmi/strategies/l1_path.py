@@ -10,28 +10,22 @@ loss, where the measure has one, and the best ones are refined by exchanges of f
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import zip_longest
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
-import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from l1lsmi._arrays import Array, HostArray, asarray_like, namespace, to_numpy
 from l1lsmi._numerics.grids import START_NARROWNESS
-from l1lsmi._numerics.model import Evaluation, Model, ModelBatch
-from l1lsmi._numerics.optimization.ascent import ascend, relative_step
 from l1lsmi._numerics.optimization.exchanges import FeatureSet, refine_by_exchanges
-from l1lsmi._numerics.optimization.radius import PathPoint, shrink
-from l1lsmi._numerics.sampling import random_weights
 from l1lsmi._validation.parameters import check_all_positive
-from l1lsmi.strategies._base import COUNT, COUNT_OR_ZERO, Advance, cluster_of, in_order
-from l1lsmi.strategies._scores import TimedScore, timed_score
+from l1lsmi.strategies._base import COUNT, COUNT_OR_ZERO, Advance
+from l1lsmi.strategies._parallel import cluster_of, in_order
+from l1lsmi.strategies._path import PathSettings, run_restarts
 from l1lsmi.strategies._weighting import L1Weighting, Outcome, WeightingSearch, WeightingState
-from l1lsmi.strategies.protocols import Draws, Weightable
 from l1lsmi.strategies.selection import Budget, StopReason
 
 #: A loss this close to the best that any set could have cannot be improved noticeably.
@@ -142,50 +136,66 @@ class L1Path(L1Weighting):
         super()._validate_params()
         check_all_positive(self, "narrowness")
 
-    def start_narrowness(self, index: int) -> float:
-        """Where a restart begins.
-
-        Parameters
-        ----------
-        index : int
-
-        Returns
-        -------
-        float
-        """
-        return float(self.narrowness[index % len(self.narrowness)])
-
     # -- the search ------------------------------------------------------------------------
 
-    def _restarts(
+    def _steps(
         self, search: WeightingSearch, k: int, state: WeightingState, budget: Budget
     ) -> Iterator[Advance]:
         """Run restarts until they agree, and refine the best sets."""
+        if self._takes_all(search, k, state):
+            return
         problem, scores = search.explored, search.scores
-        votes: dict[FeatureSet, int] = {}
-        for outcome in state.outcomes:
-            votes[outcome.support] = votes.get(outcome.support, 0) + 1
-        for outcome in self._outcomes(search, k, state, budget):
-            state.outcomes.append(outcome)
-            votes[outcome.support] = votes.get(outcome.support, 0) + 1
-            if budget.spent():
-                state.best = state.best or outcome.support
-                state.reason, state.finished = StopReason.TIME_LIMIT, True
+        votes = Counter(outcome.support for outcome in state.outcomes)
+        size, indices = problem.batch_size(), range(len(state.outcomes), self.n_restarts)
+        batches = [indices[i : i + size] for i in range(0, len(indices), size)]
+        options: dict[str, Any] = {"k": k, "settings": self._settings(), "budget": budget, "state": state}
+        run = partial(run_restarts, scored=cluster_of(problem) is not None, **options)
+        # A device works on one batch at a time.
+        for outcomes, timed in in_order(run, problem, batches, self.n_jobs if size == 1 else 1):
+            if timed is not None:
+                scores.remember(outcomes[0].support, timed)
+            scores.score_ahead([outcome.support for outcome in outcomes])
+            for outcome in outcomes:
+                self._consider(outcome, search, state, votes, budget)
+                if state.finished:
+                    break
+                assert state.best is not None
+                yield Advance(-scores.score(state.best).loss, f"{len(state.points)} radii")
+                if state.reason != StopReason.RESTARTS:
+                    break
+            if state.finished or state.reason == StopReason.PERFECT:
                 return
-            if state.best is None or scores.prefers(outcome.support, state.best):
-                state.best = outcome.support
-            loss = scores.score(state.best).loss
-            if loss < problem.best_loss + NEARLY:
-                state.reason, state.finished = StopReason.PERFECT, True
-            yield Advance(-loss, f"{len(state.points)} radii")
-            if state.finished:
-                return
-            if votes[state.best] >= self.agreement:
-                state.reason = StopReason.AGREED
+            if state.reason == StopReason.AGREED:
                 break
         if state.reason == StopReason.RESTARTS and len(votes) == self.n_restarts > 1:
             state.reason = StopReason.DISAGREED
         self._refine(search, state, list(votes), budget)
+
+    def _settings(self) -> PathSettings:
+        return PathSettings(self.max_iter, self.step_size, self.keep, tuple(self.narrowness))
+
+    def _consider(
+        self,
+        outcome: Outcome,
+        search: WeightingSearch,
+        state: WeightingState,
+        votes: Counter[FeatureSet],
+        budget: Budget,
+    ) -> None:
+        """Take in the outcome of a restart, and say in the state whether the search can end."""
+        scores = search.scores
+        state.outcomes.append(outcome)
+        votes[outcome.support] += 1
+        if budget.spent():
+            state.best = state.best or outcome.support
+            state.reason, state.finished = StopReason.TIME_LIMIT, True
+            return
+        if state.best is None or scores.prefers(outcome.support, state.best):
+            state.best = outcome.support
+        if scores.score(state.best).loss < search.explored.best_loss + NEARLY:
+            state.reason = StopReason.PERFECT
+        elif votes[state.best] >= self.agreement:
+            state.reason = StopReason.AGREED
 
     def _refine(
         self, search: WeightingSearch, state: WeightingState, found: list[FeatureSet], budget: Budget
@@ -209,209 +219,3 @@ class L1Path(L1Weighting):
                 state.best = refined
         if budget.spent():
             state.reason = StopReason.TIME_LIMIT
-
-    def _outcomes(
-        self, search: WeightingSearch, k: int, state: WeightingState, budget: Budget
-    ) -> Iterator[Outcome]:
-        """Outcomes of the restarts that are left, in order: in batches, in parallel, or on a cluster."""
-        problem, indices = search.explored, range(len(state.outcomes), self.n_restarts)
-        options: dict[str, Any] = {"k": k, "strategy": self, "budget": budget, "state": state}
-        size = problem.batch_size()
-        batches = [indices[i : i + size] for i in range(0, len(indices), size)]
-        if cluster_of(problem) is not None:
-            found = in_order(partial(_scored_restart, **options), problem, indices, self.n_jobs)
-            for outcome, timed in found:
-                if timed is not None:
-                    search.scores.remember(outcome.support, timed)
-                yield outcome
-            return
-        restarts = partial(run_restarts, **options)
-        # A device works on one batch at a time.
-        n_jobs = self.n_jobs if size == 1 else 1
-        for outcomes in in_order(restarts, problem, batches, n_jobs):
-            search.scores.score_ahead([outcome.support for outcome in outcomes])
-            yield from outcomes
-
-
-# -- one batch of restarts -------------------------------------------------------------------------
-
-
-class AscentResult(NamedTuple):
-    """Where the ascent at one radius led.
-
-    ``weights`` come after the last step; ``evaluated``, ``value`` and ``estimate`` are those of the last
-    evaluation, before it; ``model`` is the one for the next step.
-    """
-
-    weights: HostArray
-    evaluated: HostArray
-    value: float
-    estimate: float
-    model: Model
-    n_steps: int
-
-
-@dataclass
-class PathState:
-    """Where a restart is on its path: the features that are left, their weights and the model."""
-
-    restart: int
-    columns: HostArray
-    weights: HostArray
-    model: Model
-    survival: HostArray
-    points: list[PathPoint] = field(default_factory=list)
-    n_iter: int = 0
-    finished: bool = False
-
-    def outcome(self, k: int) -> Outcome:
-        """The ``k`` features with the largest weights."""
-        best = np.argsort(-self.weights, kind="stable")[:k]
-        everywhere = np.zeros(self.survival.size)
-        everywhere[self.columns[best]] = self.weights[best]
-        support = tuple(sorted(int(j) for j in self.columns[best]))
-        return Outcome(support, everywhere, self.survival, tuple(self.points), self.n_iter)
-
-
-def next_radius(state: PathState, result: AscentResult, k: int, keep: float, stop: bool) -> None:
-    """Take in the result at one radius, and go on to the next smaller one.
-
-    Parameters
-    ----------
-    state : PathState
-    result : AscentResult
-    k : int
-        The path ends with so many features.
-    keep : float
-        Share of the features that is left.
-    stop : bool
-        Whether it ends here.
-    """
-    radius = float(state.weights.sum())
-    state.n_iter += result.n_steps
-    state.points.append(_point(state.restart, radius, state.columns, result))
-    weights = result.weights
-    state.survival[state.columns] = len(state.points) + 0.5 * weights / weights.max()
-    # Weights and width enter the kernels as one: back to the radius, the width takes the factor.
-    factor = radius / weights.sum()
-    weights, model = weights * factor, result.model.rescaled(factor)
-    columns, weights = state.columns[weights > 0], weights[weights > 0]
-    state.finished = state.points[-1].size <= k or stop
-    if columns.size > k and not state.finished:
-        smaller = shrink(weights, k, keep)
-        model = model.rescaled(float(np.linalg.norm(smaller) / np.linalg.norm(weights)))
-        columns, weights = columns[smaller > 0], smaller[smaller > 0]
-    state.columns, state.weights, state.model = columns, weights, model
-
-
-def run_restarts(
-    problem: Weightable,
-    indices: Sequence[int],
-    k: int,
-    strategy: L1Path,
-    budget: Budget,
-    state: WeightingState,
-) -> list[Outcome]:
-    """Follow the paths of a batch of restarts to their ends."""
-    columns = problem.columns
-    draws = problem.draws([(1, index) for index in indices])
-    weights = np.stack([random_weights(columns.size, problem.rng(2, index)) for index in indices])
-    narrowness = [strategy.start_narrowness(index) for index in indices]
-    models = draws.start_models(draws.asarray(weights), np.tile(columns, (len(indices), 1)), narrowness)
-    paths = [
-        PathState(index, columns, w, model, np.zeros(problem.n_features))
-        for index, w, model in zip(indices, weights, models, strict=True)
-    ]
-    while active := [i for i, path in enumerate(paths) if not path.finished]:
-        some = [paths[i] for i in active]
-        results = _ascend(draws.take(active), some, k, strategy, budget)
-        for path, result in zip(some, results, strict=True):
-            state.latest = np.zeros(problem.n_features)
-            state.latest[path.columns] = result.weights
-            next_radius(path, result, k, strategy.keep, budget.spent())
-    return [path.outcome(k) for path in paths]
-
-
-def _scored_restart(
-    problem: Weightable, index: int, budget: Budget, **options: Any
-) -> tuple[Outcome, TimedScore | None]:
-    """One restart, and the score of its set, unless there is no time for that."""
-    (outcome,) = run_restarts(problem, [index], budget=budget, **options)
-    return outcome, None if budget.spent() else timed_score(problem, outcome.support)
-
-
-def _ascend(
-    draws: Draws, paths: Sequence[PathState], k: int, strategy: L1Path, budget: Budget
-) -> list[AscentResult]:
-    """A few steps at one radius for every path of a batch, each with its own model, which follows."""
-    sizes = np.array([path.columns.size for path in paths])
-    columns = _padded([path.columns for path in paths], np.intp)
-    weights = draws.asarray(_padded([path.weights for path in paths], np.float64))
-    present = asarray_like(np.arange(columns.shape[1]) < sizes[:, None], weights)
-    models = ModelBatch(
-        draws.asarray(np.array([path.model.sigma for path in paths])),
-        draws.asarray(np.array([path.model.regularization for path in paths])),
-    )
-
-    def evaluate(weights: Array, _: int) -> Evaluation:
-        nonlocal models
-        evaluation = draws.evaluate(weights, columns, models)
-        models = models._replace(regularization=evaluation.regularization)
-        return evaluation
-
-    ascent = ascend(
-        weights,
-        evaluate,
-        relative_step(strategy.step_size),
-        lambda moved: _keep_largest(moved, present, k),
-        # With k features left there is nothing to decide: one step, to evaluate them.
-        max_iter=[strategy.max_iter if size > k else 1 for size in sizes],
-        out_of_time=budget.spent,
-    )
-    estimates = draws.estimate(ascent.last, columns, models)
-    moved, evaluated = to_numpy(ascent.weights), to_numpy(ascent.last.weights)
-    values, regularizations = to_numpy(ascent.last.value), to_numpy(ascent.last.regularization)
-    return [
-        AscentResult(
-            moved[i, : sizes[i]].copy(),
-            evaluated[i, : sizes[i]].copy(),
-            float(values[i]),
-            float(estimates[i]),
-            Model(path.model.sigma, float(regularizations[i])),
-            int(ascent.n_steps[i]),
-        )
-        for i, path in enumerate(paths)
-    ]
-
-
-def _padded(arrays: Sequence[HostArray], dtype: Any) -> HostArray:
-    padded = np.zeros((len(arrays), max(a.size for a in arrays)), dtype=dtype)
-    for row, values in zip(padded, arrays, strict=True):
-        row[: values.size] = values
-    return padded
-
-
-def _point(restart: int, radius: float, columns: HostArray, result: AscentResult) -> PathPoint:
-    """What was found at a radius, where it was last evaluated."""
-    positive = result.evaluated > 0
-    # A path may visit millions of features: short numbers.
-    inside = columns[positive].astype(np.int32)
-    weights = result.evaluated[positive]
-    scaled = (weights * (radius / weights.sum())).astype(np.float32)
-    return PathPoint(restart, radius, inside.size, inside, scaled, result.estimate, -result.value)
-
-
-def _keep_largest(moved: Array, present: Array, k: int) -> Array:
-    """Cut at zero, but leave the ``k`` largest of each member a thousandth of its largest weight."""
-    xp = namespace(moved)
-    nothing = xp.zeros_like(moved)
-    positive = xp.where(present & (moved > 0), moved, nothing)
-    n_positive = xp.sum(xp.astype(positive > 0, xp.int64), axis=1, keepdims=True)
-    if bool(xp.all(n_positive >= k)):
-        return positive
-    # 1e300 stands for infinity, which some libraries do not sort. Of equal weights, and all that reached
-    # zero are equal, the first are taken.
-    order = xp.argsort(xp.where(present, -moved, nothing + 1e300), axis=1)
-    largest = present & (xp.argsort(order, axis=1) < k)
-    trace = 1e-3 * xp.max(positive, axis=1, keepdims=True) + nothing
-    return xp.where((n_positive < k) & largest & (positive < trace), trace, positive)

@@ -66,7 +66,8 @@ class Draws(Protocol):
 
     - ``take(members)``: some draws of the batch;
     - ``start_models(weights, columns, narrowness)``: a model for every draw, to begin with;
-    - ``evaluate(weights, columns, models)``: the objective that is to rise, and its gradient in the weights;
+    - ``evaluate(weights, last, columns, models)``: the objective that is to rise, and its gradient in the
+      weights; models may follow from the last evaluation;
     - ``estimate(evaluation, columns, models)``: estimates of the measure where an evaluation was made, (r,);
     - ``value_and_gradient(weights, columns, model)``: estimate of the measure and its gradient;
     - ``select_model(weights, columns)``, ``select_model_near(weights, columns, model)``: the best model;
@@ -81,7 +82,9 @@ class Draws(Protocol):
     def start_models(
         self, weights: Array, columns: HostArray, narrowness: Sequence[float]
     ) -> list[Model]: ...
-    def evaluate(self, weights: Array, columns: HostArray, models: ModelBatch) -> Evaluation: ...
+    def evaluate(
+        self, weights: Array, last: Evaluation | None, columns: HostArray, models: ModelBatch
+    ) -> Evaluation: ...
     def estimate(self, evaluation: Evaluation, columns: HostArray, models: ModelBatch) -> HostArray: ...
     def value_and_gradient(
         self, weights: HostArray, columns: HostArray, model: Model

@@ -9,7 +9,8 @@ import numpy as np
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.ranking import rank, scatter, take_best
-from l1lsmi.strategies._base import Advance, SearchState, Strategy, in_order
+from l1lsmi.strategies._base import Advance, SearchState, Strategy
+from l1lsmi.strategies._parallel import in_order
 from l1lsmi.strategies.protocols import ScoresEach
 from l1lsmi.strategies.selection import Budget, Selection, StopReason
 

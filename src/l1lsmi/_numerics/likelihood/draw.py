@@ -22,7 +22,8 @@ from l1lsmi._numerics.likelihood.likelihood import (
 )
 from l1lsmi._numerics.model import Evaluation, Fit, Model, ModelBatch, ScoredModel
 from l1lsmi._numerics.target import Target
-from l1lsmi._rows.blocks import Block, InMemoryRows, Layout
+from l1lsmi._rows.blocks import Block, Layout
+from l1lsmi._rows.layout import InMemoryRows
 from l1lsmi._rows.parts import add_up
 from l1lsmi._rows.table import RowTable
 
@@ -70,7 +71,10 @@ class LikelihoodDraw(DensityRatioDraw):
         """Kernel values of every block, (F, C, q, b)."""
         squares = self.asarray((weights[None] / sigma) ** 2)
         columns = columns[None]
-        return [self.basis.kernels(block, squares, columns)[0, ...] for block in self.rows.blocks]
+        return [
+            self.basis.grouped(block.kernels(squares, columns), block.n_folds)[0, ...]
+            for block in self.rows.blocks
+        ]
 
     def _sums(self, kernels: list[Array]) -> Array:
         """Weighted sums over the rows of each fold, (F, C, b)."""
@@ -168,7 +172,9 @@ class LikelihoodDraw(DensityRatioDraw):
         value = mutual_information(blocks, split, ratios.alpha)
         return value, weight_gradient(weights, model.sigma, in_squares)
 
-    def evaluate(self, weights: Array, columns: HostArray, models: ModelBatch) -> Evaluation:
+    def evaluate(
+        self, weights: Array, last: Evaluation | None, columns: HostArray, models: ModelBatch
+    ) -> Evaluation:
         """Minus the cross-validation score and its gradient in the weights."""
         (one,), (of_one,), (sigma,) = to_numpy(weights), columns, to_numpy(models.sigma)
         score, in_squares = self._held_out_gradient(self._kernels(one, of_one, float(sigma)), of_one)

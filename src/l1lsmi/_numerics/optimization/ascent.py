@@ -19,7 +19,7 @@ TIME_LIMIT = "the time limit was reached"
 GRADIENT_VANISHED = "the gradient vanished"
 OBJECTIVE_CONVERGED = "the objective converged"
 
-Evaluate = Callable[[Array, int], Any]
+Evaluate = Callable[[Array, Any], Any]
 Step = Callable[[Array, Array, int], Array]
 Project = Callable[[Array], Array]
 
@@ -66,8 +66,8 @@ def ascend(
     weights : array of shape (r, m)
         Feasible starts.
     evaluate : callable
-        ``evaluate(weights, t)`` in iteration ``t``, from 1, gives a named tuple of arrays with a leading
-        batch axis, among them ``value`` (r,) and ``gradient`` (r, m).
+        ``evaluate(weights, last)``, where ``last`` is the last evaluation of each member or None, gives a
+        named tuple of arrays with a leading batch axis, among them ``value`` (r,) and ``gradient`` (r, m).
     step : callable
         ``step(weights, gradient, t) -> change``.
     project : callable
@@ -100,7 +100,7 @@ def ascend(
             end(moving.copy(), TIME_LIMIT)
         if not moving.any():
             break
-        evaluation = evaluate(weights, t)
+        evaluation = evaluate(weights, last)
         moved = project(weights + step(weights, evaluation.gradient, t))
         last = _updated(last, evaluation, moving)
         weights = _where(moving, moved, weights)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi._arrays import Array, HostArray, exp_in_place, in_float64, namespace, to_numpy
-from l1lsmi._numerics.density_ratio import Basis, DensityRatioDraw, weight_gradient
+from l1lsmi._arrays import Array, HostArray, namespace, to_numpy
+from l1lsmi._numerics.density_ratio import DensityRatioDraw, weight_gradient
 from l1lsmi._numerics.grids import (
     LEAST_REGULARIZATION,
     NEAR_REGULARIZATIONS,
@@ -19,20 +19,16 @@ from l1lsmi._numerics.grids import (
     START_REGULARIZATIONS,
 )
 from l1lsmi._numerics.model import Evaluation, Fit, Model, ModelBatch, ScoredModel
+from l1lsmi._numerics.squared_loss import block_terms
 from l1lsmi._numerics.squared_loss.least_squares import (
     FoldSums,
-    RowGradient,
     TargetSums,
     fit_all_rows,
-    fold_sums,
     held_out_gradient,
     held_out_scores,
-    kernel_gradient,
     smi_gradient,
-    weigh_rows,
 )
 from l1lsmi._numerics.target import Target
-from l1lsmi._rows.blocks import Block
 from l1lsmi._rows.table import RowTable
 
 #: From here on, products of kernels in float32 are accurate enough to be solved with. With less
@@ -51,7 +47,7 @@ class LeastSquaresDraw(DensityRatioDraw):
 
     def __init__(self, table: RowTable, target: Target, **draw: Any) -> None:
         super().__init__(table, target, **draw)
-        self.target = TargetSums.of(self.rows.sum(_target_gram), self.rows.fold_sizes)
+        self.target = TargetSums.of(self.rows.sum(block_terms.target_gram), self.rows.fold_sizes)
         self._precision = table.resources.precision
 
     def take(self, members: Sequence[int]) -> LeastSquaresDraw:
@@ -69,9 +65,6 @@ class LeastSquaresDraw(DensityRatioDraw):
             return False  # they are in float64 anyway
         return float(np.min(to_numpy(regularization))) < FLOAT32_REGULARIZATION
 
-    def _sums(self, squares: Array, columns: HostArray, float64: bool) -> FoldSums:
-        return FoldSums(*self.rows.sum(_kernel_sums, self.basis, squares, columns, float64, columns=columns))
-
     def _width_sums(
         self, weights: HostArray, columns: HostArray, sigmas: Sequence[float], least: float
     ) -> list[FoldSums]:
@@ -82,8 +75,8 @@ class LeastSquaresDraw(DensityRatioDraw):
         columns = columns[None]
         found: list[FoldSums] = []
         for some in at_a_time:
-            arguments = (self.basis, squares, columns, some, float64)
-            sums = self.rows.sum(_width_sums, *arguments, columns=columns)
+            arguments: tuple[Any, ...] = (self.basis, squares, columns, some, float64)
+            sums = self.rows.sum(block_terms.width_sums, *arguments, columns=columns)
             found.extend(FoldSums(*sums[i : i + 2]) for i in range(0, len(sums), 2))
         return found
 
@@ -147,7 +140,13 @@ class LeastSquaresDraw(DensityRatioDraw):
 
     def _start_models(self, weights: Array, columns: HostArray, sigmas: list[float]) -> list[Model]:
         squares = (weights / self.asarray(np.array(sigmas))[:, None]) ** 2
-        sums = self._sums(squares, columns, self._needs_float64(np.array(START_REGULARIZATIONS)))
+        arguments: tuple[Any, ...] = (
+            self.basis,
+            squares,
+            columns,
+            self._needs_float64(np.array(START_REGULARIZATIONS)),
+        )
+        sums = self.rows.sum(block_terms.kernel_sums, *arguments, columns=columns)
         scores = to_numpy(held_out_scores(sums, self.target, START_REGULARIZATIONS))
         best = scores.mean(axis=1).argmin(axis=1)
         return [Model(sigma, START_REGULARIZATIONS[i]) for sigma, i in zip(sigmas, best, strict=True)]
@@ -155,7 +154,13 @@ class LeastSquaresDraw(DensityRatioDraw):
     def fit(self, weights: HostArray, columns: HostArray, model: Model, cv_score: float | None = None) -> Fit:
         """Fit the density ratio; alpha is (C, b)."""
         squares = self.asarray((weights[None] / model.sigma) ** 2)
-        sums = self._sums(squares, columns[None], self._needs_float64(np.array(model.regularization)))
+        arguments: tuple[Any, ...] = (
+            self.basis,
+            squares,
+            columns[None],
+            self._needs_float64(np.array(model.regularization)),
+        )
+        sums = self.rows.sum(block_terms.kernel_sums, *arguments, columns=columns)
         if cv_score is None:
             cv_score = float(self._held_out(sums, [model.regularization]).mean())
         alpha, value = fit_all_rows(sums, self.target, model.regularization)
@@ -167,19 +172,29 @@ class LeastSquaresDraw(DensityRatioDraw):
         """SMI estimate and its gradient in the weights."""
         squares = self.asarray((weights[None] / model.sigma) ** 2)
         float64 = self._needs_float64(np.array(model.regularization))
-        sums = self._sums(squares, columns[None], float64)
+        arguments: tuple[Any, ...] = (self.basis, squares, columns[None], float64)
+        sums = self.rows.sum(block_terms.kernel_sums, *arguments, columns=columns)
         alpha, smi = fit_all_rows(sums, self.target, model.regularization)
-        gradient = smi_gradient(alpha, self.target)
-        in_squares = self._pull_back(squares, columns[None], gradient, columns[None], float64)
+        arguments += (smi_gradient(alpha, self.target), columns[None])
+        in_squares = self.rows.sum(block_terms.gradient_in_squares, *arguments, columns=columns)
         return float(smi[0]), weight_gradient(weights, model.sigma, to_numpy(in_squares)[0])
 
-    def evaluate(self, weights: Array, columns: HostArray, models: ModelBatch) -> Evaluation:
+    def evaluate(
+        self, weights: Array, last: Evaluation | None, columns: HostArray, models: ModelBatch
+    ) -> Evaluation:
         """Minus the cross-validation score and its gradient; the regularization is to follow its gradient."""
-        sigma, regularization = models.sigma[:, None], models.regularization
-        squares, float64 = (weights / sigma) ** 2, self._needs_float64(regularization)
-        sums = self._sums(squares, columns, float64)
+        sigma = models.sigma[:, None]
+        regularization = models.regularization if last is None else last.regularization
+        arguments: tuple[Any, ...] = (
+            self.basis,
+            (weights / sigma) ** 2,
+            columns,
+            self._needs_float64(regularization),
+        )
+        sums = self.rows.sum(block_terms.kernel_sums, *arguments, columns=columns)
         score, gradient, along = held_out_gradient(sums, self.target, regularization)
-        in_squares = self._pull_back(squares, columns, gradient, columns, float64)
+        arguments += (gradient, columns)
+        in_squares = self.rows.sum(block_terms.gradient_in_squares, *arguments, columns=columns)
         in_weights = weight_gradient(weights, sigma, in_squares)
         following = _moved_regularization(regularization, along, weights * in_weights)
         return Evaluation(weights, -score, in_weights, following, (sums, regularization))
@@ -196,28 +211,27 @@ class LeastSquaresDraw(DensityRatioDraw):
         values: list[float] = []
         for start in range(0, others.size, at_a_time):
             some = others[start : start + at_a_time]
-            arguments = (self.basis, columns, some, sign, model.sigma**-2, float64)
-            found = self.rows.sum(_moved_sums, *arguments, columns=np.union1d(columns, some))
+            arguments: tuple[Any, ...] = (self.basis, columns, some, sign, model.sigma**-2, float64)
+            found = self.rows.sum(block_terms.moved_sums, *arguments, columns=np.union1d(columns, some))
             for i in range(0, len(found), 2):
                 sums = FoldSums(found[i], found[i + 1])
                 values.append(float(fit_all_rows(sums, self.target, model.regularization)[1][0]))
         return np.array(values)
 
-    def _pull_back(
-        self, squares: Array, columns: HostArray, gradient: RowGradient, candidates: HostArray, float64: bool
-    ) -> Array:
-        """Gradient in the squared weights over sigma squared, (r, candidates)."""
-        arguments = (self.basis, squares, columns, gradient, candidates, float64)
-        needed = columns if candidates is columns else np.union1d(columns, candidates)
-        return self.rows.sum(_gradient_in_squares, *arguments, columns=needed)
-
     def set_gradient(self, columns: HostArray, model: Model, candidates: HostArray) -> HostArray:
         """Gradient of minus the cross-validation score in the squared weights of ``candidates``."""
         squares = self.asarray(np.full((1, columns.size), model.sigma**-2))
-        float64 = self._needs_float64(np.array(model.regularization))
-        sums = self._sums(squares, columns[None], float64)
+        arguments: tuple[Any, ...] = (
+            self.basis,
+            squares,
+            columns[None],
+            self._needs_float64(np.array(model.regularization)),
+        )
+        sums = self.rows.sum(block_terms.kernel_sums, *arguments, columns=columns)
         _, gradient, _ = held_out_gradient(sums, self.target, model.regularization)
-        in_squares = self._pull_back(squares, columns[None], gradient, candidates[None], float64)
+        arguments += (gradient, candidates[None])
+        needed = np.union1d(columns, candidates)
+        in_squares = self.rows.sum(block_terms.gradient_in_squares, *arguments, columns=needed)
         return np.asarray(to_numpy(in_squares)[0] / model.sigma**2)
 
 
@@ -228,91 +242,3 @@ def _moved_regularization(regularization: Array, along: Array, scaled_gradient: 
     safe = xp.where(steepest > 0, steepest, xp.ones_like(steepest))
     move = xp.where(steepest > 0, xp.clip(3.0 * along / safe, -0.7, 0.7), xp.zeros_like(along))
     return xp.clip(regularization * xp.exp(move), *PATH_REGULARIZATIONS)
-
-
-# -- sums over a block of rows ------------------------------------------------------------------
-# Kernels are multiplied in the precision of the table, or in float64 where that is needed.
-
-
-def _in(kernels: Array, float64: bool) -> Array:
-    return in_float64(kernels) if float64 else kernels
-
-
-def _target_gram(block: Block) -> Array:
-    """Gram matrix of the target kernels, (r, F, C, b, b); for classes, where they are 0 or 1, a count."""
-    kernels = block.attached["target_kernels"]
-    xp = namespace(kernels)
-    kernels = in_float64(kernels)
-    weighted = weigh_rows(kernels, block.row_weights)
-    if kernels.shape[-1] == 1:
-        return xp.sum(weighted, axis=3, keepdims=True)
-    return xp.matmul(xp.matrix_transpose(weighted), kernels)
-
-
-def _kernel_sums(
-    block: Block, basis: Basis, squares: Array, columns: HostArray, float64: bool
-) -> tuple[Array, Array]:
-    kernels = _in(basis.kernels(block, squares, columns), float64)
-    return fold_sums(kernels, block.attached["target_kernels"], block.row_weights)
-
-
-def _width_sums(
-    block: Block, basis: Basis, squares: Array, columns: HostArray, sigmas: tuple[float, ...], float64: bool
-) -> tuple[Array, ...]:
-    """Sums at several widths, one after the other: distances are computed once."""
-    exponents = block.exponents(squares, columns)
-    found: list[Array] = []
-    for sigma in sigmas:
-        kernels = _in(basis.kernels_at(exponents, sigma, block.n_folds), float64)
-        found.extend(fold_sums(kernels, block.attached["target_kernels"], block.row_weights))
-    return tuple(found)
-
-
-def _gradient_in_squares(
-    block: Block,
-    basis: Basis,
-    squares: Array,
-    columns: HostArray,
-    gradient: RowGradient,
-    candidates: HostArray,
-    float64: bool,
-) -> Array:
-    """Gradient of the objective in the squared weights over sigma squared."""
-    kernels = _in(basis.kernels(block, squares, columns), float64)
-    change = kernel_gradient(kernels, block.attached["target_kernels"], gradient, block.row_weights)
-    shape = (change.shape[0], -1, block.centers.size)
-    return block.pull_back(namespace(change).reshape(change, shape), candidates)
-
-
-def _moved_sums(
-    block: Block,
-    basis: Basis,
-    columns: HostArray,
-    others: HostArray,
-    sign: float,
-    scale: float,
-    float64: bool,
-) -> tuple[Array, ...]:
-    """Sums for the sets one column away, one after the other."""
-    target_kernels, row_weights = _without_folds(block)
-    found: list[Array] = []
-    for exponents in block.moved_exponents(columns, others, sign, scale):
-        kernels = _in(exp_in_place(exponents), float64)
-        # No folds are needed for the value: all rows go into one product per group.
-        found.extend(fold_sums(basis.grouped(kernels, 1), target_kernels, row_weights))
-    return tuple(found)
-
-
-def _without_folds(block: Block) -> tuple[Array, Array | None]:
-    """Target kernels, (1, 1, C, rows, b), and row weights, (1, 1, rows), of a block as one fold."""
-    if "target_kernels_without_folds" not in block.attached:
-        kernels = block.attached["target_kernels"]
-        xp = namespace(kernels)
-        n_draws, n_folds, n_groups, n_rows, n_each = kernels.shape
-        by_group = xp.permute_dims(kernels, (0, 2, 1, 3, 4))
-        flat = xp.reshape(by_group, (n_draws, 1, n_groups, n_folds * n_rows, n_each))
-        block.attached["target_kernels_without_folds"] = flat
-    weights = block.row_weights
-    if weights is not None:
-        weights = namespace(weights).reshape(weights, (weights.shape[0], 1, -1))
-    return block.attached["target_kernels_without_folds"], weights

@@ -10,7 +10,7 @@ regularizations :math:`\lambda` at one width share two passes over the rows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,54 +18,32 @@ from l1lsmi._arrays import (
     Array,
     HostArray,
     asarray_like,
-    exp_in_place,
-    in_float64,
     namespace,
     to_numpy,
-    whitened,
 )
 from l1lsmi._numerics.grids import LOO_REGULARIZATIONS, LOO_WIDTHS
 from l1lsmi._numerics.model import Model, ScoredModel
 from l1lsmi._numerics.optimization.exchanges import FeatureSet, exchanges
 from l1lsmi._numerics.sampling import spread_centers
+from l1lsmi._numerics.squared_loss import loo_terms
 from l1lsmi._numerics.squared_loss.loo_algebra import (
-    AllFits,
     FitSums,
     GradientParts,
-    adjoint_sums,
-    all_losses,
     center_whitening,
     fit_all,
     inverse_of,
-    kernel_sums,
-    left_out,
-    row_gradient,
 )
+from l1lsmi._numerics.squared_loss.loo_terms import Kernels
 from l1lsmi._numerics.squared_loss.target_functions import TargetFunctions
 from l1lsmi._numerics.target import Target
-from l1lsmi._rows.blocks import Block, Centers, InMemoryRows, Layout
-from l1lsmi._rows.layout import lay_out_rows
+from l1lsmi._rows.blocks import Centers, Layout
+from l1lsmi._rows.layout import InMemoryRows, lay_out_rows
 from l1lsmi._rows.table import RowTable
 
 #: A model of its own is not expected to lower the loss of a neighbouring set by more than this factor.
 MARGIN = 1.05
 #: Arrays of rows by centres that are in memory at a time, for each set.
 ARRAYS_PER_SET = 9
-
-
-class _Kernels(NamedTuple):
-    """Kernels to compute from cached exponents: of which sets of a batch, at which widths."""
-
-    members: tuple[int, ...]
-    scales: tuple[float, ...]
-
-    def of(self, exponents: Array) -> Array:
-        """Kernels in float64, (members, rows, centres)."""
-        if exponents.shape[0] > 1:
-            index = asarray_like(np.array(self.members), exponents)
-            exponents = namespace(exponents).take(exponents, index, axis=0)
-        scale = asarray_like(np.array(self.scales), exponents, dtype=exponents.dtype)[:, None, None]
-        return in_float64(exp_in_place(exponents * scale))
 
 
 class LeaveOneOutLoss:
@@ -171,18 +149,18 @@ class LeaveOneOutLoss:
         if not asked:
             return []
         kernels = [
-            _Kernels(tuple(s for s, _ in some), tuple(sigma**-2 for _, sigma in some))
+            Kernels(tuple(s for s, _ in some), tuple(sigma**-2 for _, sigma in some))
             for some in _batches(asked, self._kernels_at_once)
         ]
         of_centers = self._centers.exponents(squares, columns)
         whites = [center_whitening(some.of(of_centers)) for some in kernels]
-        sums = self.rows.sum(_sums_at, squares, columns, kernels, whites, columns=columns)
+        sums = self.rows.sum(loo_terms.sums_at, squares, columns, kernels, whites, columns=columns)
         grams, joints = sums[::2], sums[1::2]
         fits = [
             fit_all(white, gram, joint, LOO_REGULARIZATIONS)
             for white, gram, joint in zip(whites, grams, joints, strict=True)
         ]
-        losses = self.rows.sum(_losses_at, squares, columns, kernels, fits, columns=columns)
+        losses = self.rows.sum(loo_terms.losses_at, squares, columns, kernels, fits, columns=columns)
         found = np.concatenate([to_numpy(some) for some in losses]) / self.weight
         return [
             ScoredModel(float(loss[i]), Model(sigma, LOO_REGULARIZATIONS[i]))
@@ -198,7 +176,7 @@ class LeaveOneOutLoss:
         """Squared weights, sums over the rows and regularizations of sets under their models."""
         sigma = np.array([model.sigma for model in models])[:, None]
         squares = self._asarray((np.ones(columns.shape) / sigma) ** 2)
-        gram, joint = self.rows.sum(_sums_of, squares, columns, columns=columns)
+        gram, joint = self.rows.sum(loo_terms.sums_of, squares, columns, columns=columns)
         regularization = self._asarray(np.array([model.regularization for model in models]))[:, None, None]
         return squares, FitSums(gram, joint, self._centers.kernels(squares, columns)), regularization
 
@@ -211,7 +189,7 @@ class LeaveOneOutLoss:
             squares, sums, regularization = self._fit_sums(columns, [model for _, model in some])
             inverse = inverse_of(sums, regularization)
             arguments = (squares, columns, inverse, inverse @ sums.joint)
-            losses = self.rows.sum(_squared_errors, *arguments, columns=columns)
+            losses = self.rows.sum(loo_terms.squared_errors, *arguments, columns=columns)
             found += (to_numpy(losses) / self.weight).tolist()
         self._clear_cache()
         return found
@@ -234,13 +212,14 @@ class LeaveOneOutLoss:
         inverse = inverse_of(sums, regularization)
         coefficients = inverse @ sums.joint
         arguments = (squares, columns, inverse, coefficients)
-        adjoint, spread = self.rows.sum(_adjoint, *arguments, columns=columns)
+        adjoint, spread = self.rows.sum(loo_terms.adjoint, *arguments, columns=columns)
         outer = 2 * adjoint @ xp.matrix_transpose(coefficients)
         parts = GradientParts(inverse, coefficients, adjoint, outer - 2 * spread)
-        needed = np.union1d(columns, candidates)
-        total = self.rows.sum(_gradient_in_squares, squares, columns, parts, candidates[None], columns=needed)
+        needed, wanted = np.union1d(columns, candidates), candidates[None]
+        arguments = (squares, columns, parts, wanted)
+        total = self.rows.sum(loo_terms.gradient_in_squares, *arguments, columns=needed)
         of_centers = (outer - spread) * sums.center_kernel * regularization
-        total = to_numpy(total + self._centers.pull_back(of_centers, candidates[None]))
+        total = to_numpy(total + self._centers.pull_back(of_centers, wanted))
         self._clear_cache()
         sigma = np.array([model.sigma for model in models])[:, None]
         return np.asarray(total / (self.weight * sigma**2))
@@ -283,73 +262,3 @@ def _widths_around(best: int) -> list[int]:
 def _batches(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
     for start in range(0, len(items), size):
         yield items[start : start + size]
-
-
-# -- sums over a block of rows ------------------------------------------------------------------
-# Distances are in the precision of the table. What is made of kernels is in float64, block by block: with
-# little regularization, rounding errors of float32 products would be fitted.
-
-
-def _parts(block: Block) -> tuple[Array, Array | None]:
-    """Functions of the target and weights of the rows, (1, rows, 1)."""
-    weights = block.row_weights
-    if weights is not None:
-        weights = in_float64(namespace(weights).reshape(weights, (1, -1, 1)))
-    return block.attached["functions"], weights
-
-
-def _kernel(block: Block, squares: Array, columns: HostArray) -> Array:
-    return in_float64(block.kernels(squares, columns))
-
-
-def _sums_of(block: Block, squares: Array, columns: HostArray) -> tuple[Array, Array]:
-    """Sums at the widths that are in the squared weights."""
-    return kernel_sums(_kernel(block, squares, columns), *_parts(block))
-
-
-def _sums_at(
-    block: Block, squares: Array, columns: HostArray, kernels: list[_Kernels], whites: list[Array]
-) -> tuple[Array, ...]:
-    """Sums in white coordinates, one after the other: distances are computed once."""
-    exponents = block.exponents(squares, columns)
-    found: list[Array] = []
-    for some, white in zip(kernels, whites, strict=True):
-        found.extend(kernel_sums(whitened(some.of(exponents), white), *_parts(block)))
-    return tuple(found)
-
-
-def _losses_at(
-    block: Block, squares: Array, columns: HostArray, kernels: list[_Kernels], fits: list[AllFits]
-) -> tuple[Array, ...]:
-    """Sums of squared leave-one-out errors at every regularization."""
-    exponents = block.exponents(squares, columns)
-    return tuple(
-        all_losses(some.of(exponents), *_parts(block), fit) for some, fit in zip(kernels, fits, strict=True)
-    )
-
-
-def _squared_errors(
-    block: Block, squares: Array, columns: HostArray, inverse: Array, coefficients: Array
-) -> Array:
-    functions, row_weights = _parts(block)
-    errors = left_out(_kernel(block, squares, columns), functions, inverse, coefficients).errors
-    errors = errors * errors
-    return namespace(errors).sum(errors if row_weights is None else errors * row_weights, axis=(-2, -1))
-
-
-def _adjoint(
-    block: Block, squares: Array, columns: HostArray, inverse: Array, coefficients: Array
-) -> tuple[Array, Array]:
-    """G and Q."""
-    functions, row_weights = _parts(block)
-    kernel = _kernel(block, squares, columns)
-    return adjoint_sums(left_out(kernel, functions, inverse, coefficients), row_weights)
-
-
-def _gradient_in_squares(
-    block: Block, squares: Array, columns: HostArray, parts: GradientParts, candidates: HostArray
-) -> Array:
-    functions, row_weights = _parts(block)
-    kernel = _kernel(block, squares, columns)
-    rows = left_out(kernel, functions, parts.inverse, parts.coefficients)
-    return block.pull_back(row_gradient(kernel, rows, row_weights, parts), candidates)

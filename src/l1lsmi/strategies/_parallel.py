@@ -1,0 +1,51 @@
+"""Tasks of a search in parallel: in threads, by joblib, or on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any, TypeVar
+
+from joblib import Parallel, delayed, effective_n_jobs
+
+from l1lsmi._arrays import call_single_threaded
+from l1lsmi.strategies.protocols import Features
+
+T = TypeVar("T")
+
+
+def cluster_of(problem: Features) -> Any:
+    """The cluster that the rows of a problem came from, if they are in memory now: tasks can run there."""
+    return problem.table.resources.cluster if problem.table.in_memory else None
+
+
+def n_workers(problem: Features, n_jobs: int | None) -> int:
+    """How many tasks `in_order` runs at the same time."""
+    cluster = cluster_of(problem)
+    return int(effective_n_jobs(n_jobs) if cluster is None else cluster.width())
+
+
+def in_order(
+    function: Callable[[Any, Any], T], problem: Any, items: Iterable[Any], n_jobs: int | None
+) -> Iterator[T]:
+    """Run a function on a problem and each item, and yield the results in order.
+
+    They run in parallel in threads, by whatever backend of joblib is set, or on the cluster that the
+    rows of the problem came from: the function must be picklable. Each result depends on its item alone, so
+    that the results are the same wherever they are computed and whenever the caller stops.
+    """
+    workers = effective_n_jobs(n_jobs)
+    cluster = cluster_of(problem)
+    items = iter(items)
+    if cluster is not None:
+        yield from cluster.in_order(function, problem, items)
+    elif workers == 1:
+        for item in items:
+            yield function(problem, item)
+    else:
+        # Out-of-core rows are read from this process: a task on a worker would wait for that worker.
+        where = {"prefer": "threads"} if problem.table.in_memory else {"require": "sharedmem"}
+        # One pool for all of them: some backends start processes for each.
+        with Parallel(n_jobs=workers, **where) as parallel:
+            while some := list(islice(items, workers)):
+                yield from parallel(delayed(call_single_threaded)(function, problem, item) for item in some)
