@@ -250,11 +250,40 @@ def call_single_threaded(function: Callable[..., Any], *arguments: Any) -> Any:
         return function(*arguments)
 
 
+def batched_product(left: Array, right: Array) -> Array:
+    """Matrix products of a batch, (r, n, w) and (r or 1, w, b), as one plain product where that is enough.
+
+    Devices are slower with a batch of one, and with a factor that is repeated for every member.
+    """
+    if right.shape[0] > 1:
+        return left @ right
+    if left.shape[0] == 1:
+        return (left[0, ...] @ right[0, ...])[None, ...]
+    xp = namespace(left)
+    n_batch, n_rows, n_inner = left.shape
+    stacked = xp.reshape(left, (n_batch * n_rows, n_inner)) @ right[0, ...]
+    return xp.reshape(stacked, (n_batch, n_rows, right.shape[-1]))
+
+
+def matrix_vector(matrices: Array, vectors: Array) -> Array:
+    """Matrix times vector for a batch: (r, n, w) and (r, w) give (r, n)."""
+    if matrices.shape[0] == 1 and vectors.shape[0] == 1:
+        return (matrices[0, ...] @ vectors[0, ...])[None, ...]
+    return (matrices @ vectors[..., None])[..., 0]
+
+
+def vector_matrix(vectors: Array, matrices: Array) -> Array:
+    """Vector times matrix for a batch: (r, n) and (r or 1, n, w) give (r, w)."""
+    if matrices.shape[0] == 1:
+        return vectors @ matrices[0, ...]
+    return (vectors[:, None, :] @ matrices)[:, 0, :]
+
+
 def product_into(out: Array | None, left: Array, right: Array) -> Array:
-    """Matrix product, written into ``out`` where it has the right shape and the library can."""
+    """`batched_product`, written into ``out`` where it has the right shape and the library can."""
     if isinstance(out, np.ndarray) and out.shape == (*left.shape[:-1], right.shape[-1]):
         return np.matmul(left, right, out=out)
-    return left @ right
+    return batched_product(left, right)
 
 
 def clip_in_place(x: Array, most: float) -> Array:

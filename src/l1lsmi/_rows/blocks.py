@@ -17,14 +17,17 @@ from l1lsmi._arrays import (
     Array,
     HostArray,
     asarray_like,
+    batched_product,
     blas_threads,
     clip_in_place,
     exp_in_place,
     in_float64,
+    matrix_vector,
     namespace,
     product_into,
     take_members,
     to_numpy,
+    vector_matrix,
 )
 from l1lsmi._rows.medians import median_positive, median_positive_rows
 from l1lsmi._rows.table import RowTable, Table
@@ -116,7 +119,7 @@ class Centers:
         center = self.piece(columns)
         v = self.table.asarray(squared_weights)
         xp = namespace(v)
-        center_term = -0.5 * (center.squares @ v[..., None])[..., 0]
+        center_term = -0.5 * matrix_vector(center.squares, v)
         if first:
             center_term = center_term - self.offsets
         ones = xp.ones_like(center_term)
@@ -139,7 +142,7 @@ class Centers:
             values = in_float64(center.values[..., :-2])
             # Rounded squares would make equal points differ.
             squares = center.squares if center.squares.dtype == values.dtype else values * values
-            half = 0.5 * (squares @ v[..., None])[..., 0]
+            half = 0.5 * matrix_vector(squares, v)
             norms = norms + half
             inner = (values * v[:, None, :]) @ xp.matrix_transpose(values)
             total = total + half[..., :, None] + half[..., None, :] - inner
@@ -249,12 +252,12 @@ class Block:
             for piece, inside in self._pieces(columns):
                 some, v, first = _part(columns, squared_weights, inside)
                 right = self.centers.right_side(v, some, first)
-                row_term = 0.5 * (piece.squares @ self.table.asarray(v)[..., None])[..., 0]
+                row_term = 0.5 * matrix_vector(piece.squares, self.table.asarray(v))
                 piece.values[..., -1] = row_term + self.offsets() if first else row_term
                 if first:
                     work = product_into(work, piece.values, right)
                 else:
-                    work += piece.values @ right
+                    work += batched_product(piece.values, right)
         # The expanded square can exceed 0 by a rounding error, which a small width would amplify.
         return clip_in_place(work, 0.0)
 
@@ -327,10 +330,10 @@ class Block:
         totals = []
         for piece, inside in self._pieces(columns):
             center = self.centers.piece(columns[:, inside])
-            cross = _product(across, piece.values[..., :-1])
+            cross = batched_product(across, piece.values[..., :-1])
             # The column of ones has summed the gradients of each centre.
-            total = _product(row_sums[:, None, :], piece.squares)[:, 0, :]
-            total += _product(cross[..., -1][:, None, :], center.squares)[:, 0, :]
+            total = vector_matrix(row_sums, piece.squares)
+            total += vector_matrix(cross[..., -1], center.squares)
             total -= 2 * xp.sum(cross[..., :-1] * center.values[..., :-2], axis=-2)
             totals.append(in_float64(0.5 * total))
         return totals[0] if len(totals) == 1 else xp.concat(totals, axis=1)
@@ -464,16 +467,6 @@ def _is_equal(one: Array, other: Array) -> bool:
     return one is other or (
         isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and np.array_equal(one, other)
     )
-
-
-def _product(left: Array, right: Array) -> Array:
-    """Batched matrix product; where the right factor is the same for all, one product for the whole batch."""
-    if right.shape[0] > 1 or left.shape[0] == 1:
-        return left @ right
-    xp = namespace(left)
-    n_batch, n_rows, n_inner = left.shape
-    stacked = xp.reshape(left, (1, n_batch * n_rows, n_inner)) @ right
-    return xp.reshape(stacked, (n_batch, n_rows, right.shape[-1]))
 
 
 def _part(columns: HostArray, squared_weights: Array, inside: slice) -> tuple[HostArray, Array, bool]:
