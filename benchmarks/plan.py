@@ -14,11 +14,11 @@ import time
 from dataclasses import dataclass, field
 
 import numpy as np
-from l1lsmi._rows.parted import OutOfCoreRows
+from l1lsmi._rows.parted import UncachedRows
 
 from l1lsmi import L1LSMI
 from l1lsmi._rows import parted as parted_module
-from l1lsmi._rows.stream import ColumnSums
+from l1lsmi._rows.stream import ColumnStatistics
 from machine import describe
 
 CALIBRATED = 200_000
@@ -58,7 +58,7 @@ class Calibration:
 def calibrate(n: int, m: int, k: int) -> tuple[Calibration, float]:
     """Run a selection and take down its visits; also how long it took in all."""
     visits: list[Visit] = []
-    whole, of_part = OutOfCoreRows.sum, parted_module._sum_part
+    whole, of_part = UncachedRows.sum, parted_module._sum_part
 
     def timed_part(*arguments):
         started = time.perf_counter()
@@ -77,17 +77,17 @@ def calibrate(n: int, m: int, k: int) -> tuple[Calibration, float]:
         return result
 
     X, y = problem(n, m)
-    OutOfCoreRows.sum, parted_module._sum_part = timed, timed_part
+    UncachedRows.sum, parted_module._sum_part = timed, timed_part
     try:
         started = time.perf_counter()
         # So little memory that all rows are visited in parts, as on a cluster.
         L1LSMI(k, random_state=0, memory_limit=400_000_000).fit(X, y)
         total = time.perf_counter() - started
     finally:
-        OutOfCoreRows.sum, parted_module._sum_part = whole, of_part
+        UncachedRows.sum, parted_module._sum_part = whole, of_part
     started = time.perf_counter()
     for start in range(0, n, BLOCK_ROWS):
-        ColumnSums.of(X[start : start + BLOCK_ROWS])
+        ColumnStatistics.of(X[start : start + BLOCK_ROWS])
     statistics = time.perf_counter() - started
     visiting = sum(visit.seconds for visit in visits)
     return Calibration(n, visits, statistics, total - visiting - statistics), total

@@ -10,7 +10,7 @@ from l1lsmi._numerics.squared_loss.leave_one_out import LeaveOneOutLoss
 from l1lsmi._rows.table import Resources, Table
 from l1lsmi._validation.target import check_target
 from l1lsmi.measures import SquaredMutualInformation
-from l1lsmi.strategies import L1Path, _path
+from l1lsmi.strategies import L1Path, _path_restarts
 from l1lsmi.strategies.selection import Budget
 from tests.conftest import TASKS, assert_close, problem_data, to_library
 
@@ -23,7 +23,7 @@ def bound(task, library, **data):
 
 def path(columns, sigma, regularization, seed):
     weights = np.random.default_rng(seed).uniform(0.1, 0.8, len(columns))
-    return _path.PathState(0, np.array(columns), weights, Model(sigma, regularization), np.zeros(6))
+    return _path_restarts.PathState(0, np.array(columns), weights, Model(sigma, regularization), np.zeros(6))
 
 
 PATHS = [path(range(6), 1.3, 0.02, 0), path([0, 2], 0.9, 0.1, 1), path([1, 2, 3, 4], 2.0, 0.5, 2)]
@@ -35,9 +35,9 @@ def test_ascents_are_those_of_each_alone(task, library):
     problem, settings, budget = bound(task, library), L1Path()._settings(), Budget(None)
     draws = problem.draws([(1, i) for i in range(3)])
     for members in ([0, 1, 2], [0, 2]):
-        batch = _path._ascend(draws.take(members), [PATHS[i] for i in members], 2, settings, budget)
+        batch = _path_restarts._ascend(draws.take(members), [PATHS[i] for i in members], 2, settings, budget)
         for i, found in zip(members, batch, strict=True):
-            (alone,) = _path._ascend(problem.draws([(1, i)]), [PATHS[i]], 2, settings, budget)
+            (alone,) = _path_restarts._ascend(problem.draws([(1, i)]), [PATHS[i]], 2, settings, budget)
             assert found.n_steps == alone.n_steps == (1 if i == 1 else 4)
             assert_close(found.weights, alone.weights, rtol=1e-8, atol=1e-12)
             assert_close(found.evaluated, alone.evaluated, rtol=1e-8, atol=1e-12)
@@ -63,9 +63,9 @@ def test_restarts_begin_where_each_would_alone(task, library):
 def test_whole_paths_are_those_of_each_alone(task, library):
     problem = bound(task, library, n=80)
     settings, budget, state = L1Path()._settings(), Budget(None), L1Path()._start(problem, 2)
-    batch, _ = _path.run_restarts(problem, [0, 1, 2], 2, settings, budget, state)
+    batch, _ = _path_restarts.run_restarts(problem, [0, 1, 2], 2, settings, budget, state)
     for index, found in enumerate(batch):
-        (alone,), _ = _path.run_restarts(problem, [index], 2, settings, budget, state)
+        (alone,), _ = _path_restarts.run_restarts(problem, [index], 2, settings, budget, state)
         assert found.support == alone.support and found.n_iter == alone.n_iter
         assert [point.size for point in found.points] == [point.size for point in alone.points]
         assert_close(found.weights, alone.weights, rtol=1e-6, atol=1e-9)
@@ -81,7 +81,9 @@ def test_of_equal_weights_the_first_keep_a_trace(library):
             if np.count_nonzero(of_row) < k:
                 largest = np.argsort(-row, kind="stable")[:k]
                 of_row[largest] = np.maximum(of_row[largest], 1e-3 * of_row.max())
-        assert_close(_path._keep_largest(to_library(moved, library), present, k), expected, rtol=1e-15)
+        assert_close(
+            _path_restarts._keep_largest(to_library(moved, library), present, k), expected, rtol=1e-15
+        )
 
 
 def test_members_of_an_ascent_end_on_their_own(library):
@@ -125,7 +127,7 @@ def test_the_time_limit_ends_a_batch_between_two_steps(library):
         return original(*arguments, **options)
 
     draws.evaluate = evaluate
-    found = _path._ascend(draws, PATHS, 2, L1Path(max_iter=50)._settings(), budget)
+    found = _path_restarts._ascend(draws, PATHS, 2, L1Path(max_iter=50)._settings(), budget)
     assert len(evaluations) == 2
     assert [result.n_steps for result in found] == [2, 1, 2]
 

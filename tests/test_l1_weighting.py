@@ -22,7 +22,7 @@ from l1lsmi._numerics.optimization.radius import double_then_halve, shrink
 from l1lsmi._numerics.ranking import rank
 from l1lsmi.datasets.toys import TRUE_FEATURES
 from l1lsmi.measures import SquaredMutualInformation
-from l1lsmi.strategies import L1Paper, L1Path, _final_weights, _path, l1_paper, l1_path
+from l1lsmi.strategies import L1Paper, L1Path, _final_weights, _path_restarts, l1_paper, l1_path
 from l1lsmi.strategies.selection import StopReason
 
 
@@ -294,7 +294,7 @@ def test_interruption_returns_the_best_so_far(algorithm, n_jobs, monkeypatch):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(3000, 80)), rng.normal(size=3000)
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-    module = {"path": _path, "paper": l1_paper}[algorithm]
+    module = {"path": _path_restarts, "paper": l1_paper}[algorithm]
     point = module.PathPoint
 
     calls = itertools.count()

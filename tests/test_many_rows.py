@@ -9,7 +9,7 @@ from sklearn.model_selection import PredefinedSplit
 from l1lsmi import L1HSIC, L1LSMI, FeatureSelector
 from l1lsmi._numerics.model import Model
 from l1lsmi._numerics.sampling import draw_spread
-from l1lsmi._rows.layout import OutOfCoreRows
+from l1lsmi._rows.layout import UncachedRows
 from l1lsmi._rows.table import Resources, Table
 from l1lsmi._validation.target import check_target
 from l1lsmi.measures import MutualInformation, SquaredMutualInformation
@@ -56,7 +56,7 @@ def test_forward_steps_are_the_same_in_parts(task):
     measure = SquaredMutualInformation(n_basis=20, random_state=0)
     whole = measure.bind(Table.of(X), check_target(y, task), 0)
     cut = measure.bind(Table.of(X, Resources(memory_limit=10_000)), check_target(y, task), 0)
-    assert isinstance(cut.draws([(0,)]).rows, OutOfCoreRows)
+    assert isinstance(cut.draws([(0,)]).rows, UncachedRows)
     some, others = np.array([1, 2]), np.array([0, 3, 4, 5])
     np.testing.assert_allclose(
         cut.score_additions(some, others), whole.score_additions(some, others), rtol=1e-10

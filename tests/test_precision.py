@@ -17,7 +17,7 @@ from l1lsmi._numerics.model import Model, ModelBatch
 from l1lsmi._numerics.squared_loss import block_terms
 from l1lsmi._numerics.squared_loss.least_squares import fit_all_rows, smi_gradient
 from l1lsmi._rows.blocks import Centers, Layout
-from l1lsmi._rows.layout import InMemoryRows
+from l1lsmi._rows.layout import CachedRows
 from l1lsmi._rows.medians import median_positive_rows
 from l1lsmi._rows.table import Resources, Table
 from l1lsmi._validation.target import check_target
@@ -176,7 +176,7 @@ def blocks_of(x, precision, max_columns=100):
     table = Table.of(x, Resources(precision=precision))
     centers = np.array([[3, 5, 8, -1]])
     layout = Layout(2, Centers(table, np.maximum(centers, 0), centers, max_columns), {})
-    return InMemoryRows.of(table, None, (np.arange(table.n_rows) % 2)[None], layout).blocks
+    return CachedRows.of(table, None, (np.arange(table.n_rows) % 2)[None], layout).blocks
 
 
 @pytest.mark.parametrize("max_columns", [100, 3])

@@ -14,7 +14,7 @@ from l1lsmi._numerics.squared_loss.leave_one_out import LeaveOneOutLoss
 from l1lsmi._numerics.squared_loss.target_functions import TargetFunctions
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.medians import median_positive, weighted_median_distance
-from l1lsmi._rows.stream import ColumnSums
+from l1lsmi._rows.stream import ColumnStatistics
 from l1lsmi._rows.table import Resources, Table, column_statistics
 from l1lsmi.measures import HSIC, MutualInformation, Pearson, SquaredMutualInformation
 from tests.conftest import TASKS, assert_close, problem_data, to_library
@@ -81,7 +81,7 @@ def test_column_statistics(task, library):
 def test_column_statistics_of_blocks():
     X, _ = problem_data("regression", n=N)
     weights = counts().astype(float)
-    parts = [ColumnSums.of(X[some], weights[some]) for some in (slice(0, 20), slice(20, N))]
+    parts = [ColumnStatistics.of(X[some], weights[some]) for some in (slice(0, 20), slice(20, N))]
     merged = parts[0].merged(parts[1])
     mean, scale = column_statistics(np.repeat(X, counts(), axis=0))
     assert merged.n_rows == N and merged.weight == weights.sum()
@@ -169,7 +169,7 @@ def test_leave_one_out_loss(task, n_targets, library, resources, monkeypatch):
     chosen = np.arange(0, N, 5)
     found = []
     for (table, target), centers in ((weighted, chosen), (repeated, first_copies(rows)[chosen])):
-        module = "l1lsmi._numerics.squared_loss.leave_one_out.spread_centers"
+        module = "l1lsmi._numerics.squared_loss.leave_one_out.spread_rows"
         monkeypatch.setattr(module, lambda order, n, rng, centers=centers: centers)
         loss = LeaveOneOutLoss(table, target, chosen.size, np.random.default_rng(0))
         support = tuple(COLUMNS.tolist())

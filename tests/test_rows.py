@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from l1lsmi._arrays import blas_threads, single_threaded_blas, to_numpy
 from l1lsmi._numerics.sampling import balanced_centers, stratified_folds
 from l1lsmi._rows.blocks import Centers, Layout
-from l1lsmi._rows.layout import InMemoryRows, OutOfCoreRows, lay_out_rows
+from l1lsmi._rows.layout import CachedRows, UncachedRows, lay_out_rows
 from l1lsmi._rows.parts import ArrayParts
 from l1lsmi._rows.table import Resources, Table, column_statistics
 from l1lsmi._rows.wide import wide_exponents, wide_pull_back
@@ -31,7 +31,7 @@ def laid_out(x, *, max_columns=100, block_rows=2000, memory_limit=None, seeds=(3
         centers.append(np.append(rng.choice(x.shape[0], 12, replace=False), -1))
     table, rows = Table.of(x, Resources(memory_limit)), np.array(centers)
     layout = Layout(5, Centers(table, np.maximum(rows, 0), rows, max_columns), {})
-    return InMemoryRows.of(table, None, np.array(folds), layout, block_rows)
+    return CachedRows.of(table, None, np.array(folds), layout, block_rows)
 
 
 def values(n=57, m=7):
@@ -202,10 +202,10 @@ def test_parts_of_rows_give_the_same_sums(part_rows, n_jobs):
         return grams, block.pull_back(kernels, columns), block.attached["numbers"].sum(axis=2)
 
     target = Numbers(np.arange(57))
-    whole = InMemoryRows.of(table, target, folds, layout)
+    whole = CachedRows.of(table, target, folds, layout)
     assert whole.fold_sizes.sum() == 55
     parts = ArrayParts(table, target, folds, part_rows)
-    in_parts = OutOfCoreRows(parts, whole.fold_sizes, layout, part_rows)
+    in_parts = UncachedRows(parts, whole.fold_sizes, layout, part_rows)
     for found, expected in zip(
         in_parts.sum(term, 2.0, columns=columns), whole.sum(term, 2.0, columns=columns), strict=True
     ):
@@ -214,7 +214,7 @@ def test_parts_of_rows_give_the_same_sums(part_rows, n_jobs):
 
 def test_rows_are_cached_as_far_as_the_memory_allows():
     target, folds = Numbers(np.arange(57)), np.zeros((1, 57), dtype=int)
-    for limit, kind in ((10**6, InMemoryRows), (10**3, OutOfCoreRows), (None, InMemoryRows)):
+    for limit, kind in ((10**6, CachedRows), (10**3, UncachedRows), (None, CachedRows)):
         table = Table.of(values(), Resources(memory_limit=limit))
         layout = Layout(1, Centers(table, np.arange(9)[None], np.arange(9)[None], 100), {})
         assert type(lay_out_rows(table, target, folds, layout)) is kind

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from l1lsmi import L1HSIC, L1LSMI, FeatureSelector
-from l1lsmi._rows.stream import ColumnSums
+from l1lsmi._rows.stream import ColumnStatistics
 from l1lsmi._rows.table import Table, column_statistics
 from l1lsmi.baselines import MRMR
 from l1lsmi.measures import Pearson, SquaredMutualInformation
@@ -152,9 +152,9 @@ def test_statistics_of_blocks_are_those_of_all(cuts, power, offset):
     x = (np.random.default_rng(0).normal(size=(40, 3)) + offset) * 10.0**power
     x[:, 2] = x[0, 2]
     blocks = [b for b in np.split(x, sorted(cuts)) if len(b)]
-    total = ColumnSums.of(blocks[0])
+    total = ColumnStatistics.of(blocks[0])
     for block in blocks[1:]:
-        total = total.merged(ColumnSums.of(block))
+        total = total.merged(ColumnStatistics.of(block))
     mean, scale = column_statistics(x)
     np.testing.assert_allclose(total.mean, mean, rtol=1e-9)
     np.testing.assert_allclose(total.scale, scale, rtol=1e-7)

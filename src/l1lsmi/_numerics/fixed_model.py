@@ -15,8 +15,9 @@ from l1lsmi._numerics.model import Evaluation, Fit, Model, ModelBatch, ScoredMod
 class FixedModelDraws:
     """Everything that a weighting needs of a measure, from its value and its gradient.
 
-    A subclass has three methods. Weights of shape (w,) multiply the standardised columns; ``sigma`` is the
-    scale of the measure, such as a kernel width (a measure without one ignores it).
+    A subclass has ``value`` and ``gradient``, and may have ``scale_of``. Weights of shape (w,) multiply the
+    standardised columns; ``sigma`` is the scale of the measure, such as a kernel width (a measure without one
+    ignores it).
 
     - ``scale_of(weights, columns)``: the scale at which weighted columns are measured;
     - ``value(weights, columns, sigma)``: the measure;

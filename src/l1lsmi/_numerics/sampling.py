@@ -69,7 +69,7 @@ def uniform_centers(group_of_row: HostArray, n_centers: int, rng: np.random.Gene
     return centers
 
 
-def spread_centers(values: HostArray, n_centers: int, rng: np.random.Generator) -> HostArray:
+def spread_rows(values: HostArray, n_centers: int, rng: np.random.Generator) -> HostArray:
     """Draw kernel centres without overlap, evenly over the order of some values; ties at random.
 
     Parameters

@@ -12,7 +12,7 @@ from l1lsmi._numerics.model import Model, ScoredModel
 from l1lsmi._numerics.optimization.exchanges import FeatureSet, promising_exchanges
 
 
-class CrossValidationScorer:
+class DrawScorer:
     """Compares sets of features by one draw, and proposes exchanges by its gradient.
 
     Parameters

@@ -13,7 +13,7 @@ from l1lsmi._rows.parts import FEWEST_ROWS, Part, Parts, add_up, added
 from l1lsmi._rows.table import RowTable, Table
 
 
-class InMemoryRows:
+class CachedRows:
     """The rows of a table in blocks that stay in memory, each with its share of every fold.
 
     Parameters
@@ -34,7 +34,7 @@ class InMemoryRows:
     @classmethod
     def of(
         cls, table: Table, target: Any, fold_of_row: HostArray, layout: Layout, block_rows: int | None = None
-    ) -> InMemoryRows:
+    ) -> CachedRows:
         """Lay out the rows of a table; a fold of -1 leaves a row out."""
         blocks = list(layout.blocks(table, target, fold_of_row, block_rows or table.max_block_rows))
         return cls(blocks, sizes_of_folds(target, fold_of_row, layout.n_folds), layout.centers)
@@ -49,10 +49,10 @@ class InMemoryRows:
             total = added(total, term(block, *arguments))
         return total
 
-    def take(self, members: Sequence[int]) -> InMemoryRows:
+    def take(self, members: Sequence[int]) -> CachedRows:
         """The rows of some draws of the batch."""
         blocks = [block.take(members) for block in self.blocks]
-        return InMemoryRows(blocks, self.fold_sizes[list(members)], blocks[0].centers)
+        return CachedRows(blocks, self.fold_sizes[list(members)], blocks[0].centers)
 
     def clear_cache(self) -> None:
         """Free the memory of the last exponents and of the columns behind them."""
@@ -74,7 +74,7 @@ def sizes_of_folds(target: Any, fold_of_row: HostArray, n_folds: int) -> HostArr
 
 def lay_out_rows(
     table: RowTable, target: Any, fold_of_row: HostArray, layout: Layout
-) -> InMemoryRows | OutOfCoreRows:
+) -> CachedRows | UncachedRows:
     """Lay rows out: all of them cached where the memory allows, else a part at a time.
 
     Parameters
@@ -90,14 +90,14 @@ def lay_out_rows(
     cache = table.cache_bytes()
     if table.in_memory and table.n_rows * per_row <= cache:
         source, _ = table.locate(np.empty(0, dtype=np.intp))
-        return InMemoryRows.of(source, target, fold_of_row, layout)
+        return CachedRows.of(source, target, fold_of_row, layout)
     # Temporary arrays take several times what would be cached of a row.
     block_rows = max(FEWEST_ROWS, min(table.max_part_rows, cache // (4 * per_row)))
     sizes = sizes_of_folds(target, fold_of_row, layout.n_folds)
-    return OutOfCoreRows(table.parts(target, fold_of_row, block_rows), sizes, layout, block_rows)
+    return UncachedRows(table.parts(target, fold_of_row, block_rows), sizes, layout, block_rows)
 
 
-class OutOfCoreRows:
+class UncachedRows:
     """The rows of a table, read a part at a time for every sum.
 
     Parameters

@@ -37,7 +37,7 @@ class OutOfCoreTable:
 
     @property
     def max_part_rows(self) -> int:
-        """Rows in a block that is worked on at once."""
+        """Rows in a part."""
         return PART_ROWS
 
     def cache_bytes(self) -> int:

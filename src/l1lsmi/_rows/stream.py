@@ -24,7 +24,7 @@ class BlockSource(Protocol):
 
 
 @dataclass(frozen=True)
-class ColumnSums:
+class ColumnStatistics:
     """Number, weight, means and standard deviations of the rows so far; further rows can be merged."""
 
     n_rows: int
@@ -35,19 +35,19 @@ class ColumnSums:
     high: HostArray
 
     @classmethod
-    def of(cls, x: HostArray, row_weights: HostArray | None = None) -> ColumnSums:
+    def of(cls, x: HostArray, row_weights: HostArray | None = None) -> ColumnStatistics:
         """Of one block."""
         weight = len(x) if row_weights is None else float(row_weights.sum())
         return cls(len(x), weight, *column_statistics(x, row_weights), x.min(axis=0), x.max(axis=0))
 
-    def merged(self, other: ColumnSums) -> ColumnSums:
+    def merged(self, other: ColumnStatistics) -> ColumnStatistics:
         """Of the rows of both."""
         one, two = (self.mean, self.scale), (other.mean, other.scale)
         mean, scale = merged_statistics(self.weight, one, other.weight, two)
         low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
         scale = np.where(is_constant(low, high), 0.0, scale)  # whatever the blocks say
         n_rows, weight = self.n_rows + other.n_rows, self.weight + other.weight
-        return ColumnSums(n_rows, weight, mean, scale, low, high)
+        return ColumnStatistics(n_rows, weight, mean, scale, low, high)
 
 
 @dataclass

@@ -53,7 +53,7 @@ def column_statistics(x: Array, row_weights: HostArray | None = None) -> tuple[H
     """Mean and standard deviation of every column, safe from overflow.
 
     Columns are first mapped to [-1, 1] by their own range, so that neither
-    values of 1e150 nor offsets of 1e8 cost accuracy. A column whose range is
+    values near the largest float64 nor offsets of 1e8 cost accuracy. A column whose range is
     within rounding error of zero gets a standard deviation of exactly 0.
 
     Parameters
@@ -159,7 +159,7 @@ class RowTable(Protocol):
     ``read_columns`` reads some columns, in order, of all rows into memory; it gives None where they do not
     fit or the work is done where the rows are. ``locate`` finds a table in memory that has some rows, and
     their row numbers in it. ``batch_size`` is how many members of so many bytes each are worth working on
-    at once: 1 on the processor.
+    at once: 1 for NumPy arrays.
     """
 
     @property
@@ -294,7 +294,7 @@ class Table:
 
     @property
     def max_part_rows(self) -> int:
-        """Rows in a block that is not cached."""
+        """Rows in a part."""
         return DEVICE_BLOCK_ROWS if is_non_numpy(self.x) else PART_ROWS
 
     def cache_bytes(self) -> int:
@@ -311,7 +311,8 @@ class Table:
     def batch_size(self, bytes_each: int) -> int:
         """How many restarts or sets, which need so many bytes each, are worth working on at once.
 
-        On a device a batch costs little more than one of its members. On the processor it gains nothing.
+        On a device a batch costs little more than one of its members; with NumPy, or with more rows than a
+        block has, it gains nothing.
         """
         if not is_non_numpy(self.x) or self.n_rows > DEVICE_BLOCK_ROWS:
             return 1

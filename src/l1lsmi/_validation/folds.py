@@ -1,4 +1,4 @@
-"""Folds of one's own."""
+"""Folds from a number or from a splitter."""
 
 from __future__ import annotations
 

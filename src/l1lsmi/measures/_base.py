@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.model import Fit
 from l1lsmi._numerics.ranking import scatter
-from l1lsmi._numerics.set_scorer import CrossValidationScorer
+from l1lsmi._numerics.set_scorer import DrawScorer
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import RowTable, Table
 from l1lsmi._validation.features import check_varying, check_xy
@@ -30,7 +30,7 @@ class MeasureProblem:
     - ``score_additions(columns, others)``, ``score_removals(columns, members)``: the same for the sets
       one column away, which may be cheaper and approximate (``neighbours_are_exact``);
     - ``draws(keys)``, ``rng(*key)``, ``best_loss``, ``score_of(fit)``: values and gradients in
-      feature weights.
+      feature weights. ``set_scorer``, ``batch_size`` and ``on_sample`` have defaults here.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class MeasureProblem:
         return 1
 
     def set_scorer(self, i: int) -> Any:
-        """Scorer ``i`` of sets of features in a weighting: a draw, unless there is something better.
+        """Scorer ``i`` of sets of features in a weighting: by the loss of a draw, unless overridden.
 
         Parameters
         ----------
@@ -75,7 +75,7 @@ class MeasureProblem:
         -------
         scorer : SetScorer
         """
-        return CrossValidationScorer(self.draws([(0, i)]))  # type: ignore[attr-defined]
+        return DrawScorer(self.draws([(0, i)]))  # type: ignore[attr-defined]
 
     def on_sample(self, n_rows: int) -> tuple[Any, Any]:
         """The problem to search, on a sample of the rows, and the problem on all rows that goes with it.

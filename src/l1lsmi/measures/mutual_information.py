@@ -45,8 +45,8 @@ class MutualInformation(DensityRatioMeasure):
         For regression, the kernel width of the target over the median distance of its values (of
         400 of them where there are more).
     score_by : {"cross_validation", "estimate"}, default="cross_validation"
-        What ``score`` returns and strategies compare sets by: minus the cross-validation score, which does
-        not grow with the number of features, or the estimate from all rows.
+        What ``score`` returns, and what `Ranking`, `Forward`, `Backward` and `Exhaustive` compare sets by:
+        ``-cv_score``, which does not grow with the number of features, or the estimate from all rows.
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" takes numbers with fractions, or more than 20 different whole numbers, for regression.
     random_state : int, RandomState instance or None, default=None

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from l1lsmi._validation.features import check_all_rows
 from l1lsmi.measures import Measure, SquaredMutualInformation
-from l1lsmi.selectors._parts import PartsSelector
+from l1lsmi.selectors._combined import PartsSelector
 from l1lsmi.strategies import L1Path, Strategy
 
 

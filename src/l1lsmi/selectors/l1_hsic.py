@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from l1lsmi.measures import HSIC, Measure
-from l1lsmi.selectors._parts import L1Selector, pick
+from l1lsmi.selectors._combined import L1Selector, pick
 
 
 class L1HSIC(L1Selector):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from l1lsmi.measures import Measure, SquaredMutualInformation
-from l1lsmi.selectors._parts import L1Selector, pick
+from l1lsmi.selectors._combined import L1Selector, pick
 
 
 class L1LSMI(L1Selector):
@@ -163,5 +163,5 @@ class L1LSMI(L1Selector):
         )
 
     def _rename(self, learned: dict[str, Any]) -> dict[str, Any]:
-        del learned["score"]  # the same as cv_score
+        del learned["score"]  # -cv_score - 1/2
         return {"smi": learned.pop("estimate"), **learned}

@@ -23,8 +23,8 @@ from l1lsmi._arrow import (
     is_text,
 )
 from l1lsmi._rows.table import Resources
+from l1lsmi.sources._first_pass import check_named, stream_table
 from l1lsmi.sources.opening import OpenRows
-from l1lsmi.sources.visit import check_named, stream_table
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import numpy as np
 
 from l1lsmi._arrays import HostArray, is_non_numpy, to_numpy
 from l1lsmi._rows.table import Resources
+from l1lsmi.sources._first_pass import stream_table
 from l1lsmi.sources.opening import OpenRows
-from l1lsmi.sources.visit import stream_table
 
 
 def as_block(values: Any, what: str) -> HostArray:

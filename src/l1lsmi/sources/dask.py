@@ -20,12 +20,12 @@ import numpy as np
 from l1lsmi._arrays import HostArray, call_single_threaded, single_threaded_blas
 from l1lsmi._rows.out_of_core import OutOfCoreTable
 from l1lsmi._rows.parts import Part, add_up
-from l1lsmi._rows.stream import ColumnSums
+from l1lsmi._rows.stream import ColumnStatistics
 from l1lsmi._rows.table import Resources, Table
 from l1lsmi._validation.features import check_finite
+from l1lsmi.sources._first_pass import check_named, merge_blocks, stream_table
 from l1lsmi.sources.blocks import FactorySource, as_block
 from l1lsmi.sources.opening import OpenRows, computed_targets
-from l1lsmi.sources.visit import check_named, merge_blocks, stream_table
 
 #: How often the problem is sent to workers before the cluster is given up.
 ATTEMPTS = 5
@@ -397,9 +397,9 @@ def _values(chunk: Any) -> HostArray:
     return as_block(chunk, "A chunk of X")
 
 
-def _column_sums(block: HostArray, start: int, names: list[str] | None) -> ColumnSums:
+def _column_sums(block: HostArray, start: int, names: list[str] | None) -> ColumnStatistics:
     check_finite(block, names, start)
-    return ColumnSums.of(block)
+    return ColumnStatistics.of(block)
 
 
 def _take(block: HostArray, rows: HostArray) -> HostArray:

@@ -27,7 +27,7 @@ class ScoreCache:
     ----------
     problem : Weightable
     n_scorers : int
-        Scorers that a set must convince to be preferred.
+        Scorers whose mean loss a set must lower to be preferred.
     """
 
     def __init__(self, problem: Weightable, n_scorers: int = 1) -> None:

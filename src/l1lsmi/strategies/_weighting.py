@@ -114,7 +114,7 @@ class L1Weighting(Strategy):
         "max_iter": [COUNT],
         "explore_rows": [Interval(Integral, 100, None, closed="left"), None],
     }
-    #: Scorers that a set must convince to be preferred.
+    #: Scorers whose mean loss a set must lower to be preferred.
     n_scorers = 1
     n_restarts: int
     explore_rows: int | None

@@ -24,7 +24,7 @@ from l1lsmi._numerics.optimization.exchanges import FeatureSet, refine_by_exchan
 from l1lsmi._validation.parameters import check_all_positive
 from l1lsmi.strategies._base import COUNT, COUNT_OR_ZERO, Advance
 from l1lsmi.strategies._parallel import cluster_of, in_order
-from l1lsmi.strategies._path import PathSettings, run_restarts
+from l1lsmi.strategies._path_restarts import PathSettings, run_restarts
 from l1lsmi.strategies._weighting import L1Weighting, Outcome, WeightingSearch, WeightingState
 from l1lsmi.strategies.selection import Budget, StopReason
 
@@ -39,8 +39,8 @@ class L1Path(L1Weighting):
     """Choose features by weights on a path of shrinking l1 balls.
 
     It descends from all features with a shrinking radius, ascending on the cross-validation score, and
-    compares and refines the sets that it ends with. Its candidates for the model are its own (see the user
-    guide), whatever the measure's are.
+    compares and refines the sets that it ends with. Its candidates for the model are its own (see
+    `_numerics/grids.py`), whatever the measure's are.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ from l1lsmi._numerics.likelihood.likelihood import (
 from l1lsmi._numerics.model import Evaluation, Fit, Model, ModelBatch, ScoredModel
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.blocks import Block, Layout
-from l1lsmi._rows.layout import InMemoryRows
+from l1lsmi._rows.layout import CachedRows
 from l1lsmi._rows.parts import add_up
 from l1lsmi._rows.table import RowTable
 
@@ -62,10 +62,8 @@ class LikelihoodDraw(DensityRatioDraw):
 
     # -- kernels and sums over rows ----------------------------------------------------------
 
-    def _lay_out(
-        self, table: RowTable, target: Target, fold_of_row: HostArray, layout: Layout
-    ) -> InMemoryRows:
-        return InMemoryRows.of(table.locate(np.empty(0, dtype=np.intp))[0], target, fold_of_row, layout)
+    def _lay_out(self, table: RowTable, target: Target, fold_of_row: HostArray, layout: Layout) -> CachedRows:
+        return CachedRows.of(table.locate(np.empty(0, dtype=np.intp))[0], target, fold_of_row, layout)
 
     def _kernels(self, weights: HostArray, columns: HostArray, sigma: float) -> list[Array]:
         """Kernel values of every block, (F, C, q, b)."""

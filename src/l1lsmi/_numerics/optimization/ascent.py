@@ -71,7 +71,7 @@ def ascend(
     step : callable
         ``step(weights, gradient, t) -> change``.
     project : callable
-        Takes any points to the nearest feasible ones.
+        Takes any points to feasible ones.
     max_iter : int or sequence of int
         Iterations at most, for all members or for each.
     tolerance : float

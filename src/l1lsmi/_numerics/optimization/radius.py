@@ -1,4 +1,4 @@
-"""Two ways through the radii of the l1 ball: up and halve (the paper), or down and warm."""
+"""Radii of the l1 ball: doubling and bisection (the paper), or decreasing with warm starts."""
 
 from __future__ import annotations
 

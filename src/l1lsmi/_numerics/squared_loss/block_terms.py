@@ -1,7 +1,7 @@
 """Sums over a block of rows for least-squares fits.
 
-``squares`` are squared weights over squared widths. Kernels are multiplied in the precision of the table, or
-in float64 where that is needed.
+``squares`` are squared weights, over squared widths unless widths are passed as well. Kernels are multiplied
+in the precision of the table, or in float64 where that is needed.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from l1lsmi._numerics.density_ratio import DensityRatioDraw, weight_gradient
 from l1lsmi._numerics.grids import (
     LEAST_REGULARIZATION,
     NEAR_REGULARIZATIONS,
-    PATH_REGULARIZATIONS,
+    PATH_REGULARIZATION_RANGE,
     REFINEMENT_STEPS,
     SET_REGULARIZATIONS,
     START_REGULARIZATIONS,
@@ -241,4 +241,4 @@ def _moved_regularization(regularization: Array, along: Array, scaled_gradient: 
     steepest = xp.max(xp.abs(scaled_gradient), axis=1)
     safe = xp.where(steepest > 0, steepest, xp.ones_like(steepest))
     move = xp.where(steepest > 0, xp.clip(3.0 * along / safe, -0.7, 0.7), xp.zeros_like(along))
-    return xp.clip(regularization * xp.exp(move), *PATH_REGULARIZATIONS)
+    return xp.clip(regularization * xp.exp(move), *PATH_REGULARIZATION_RANGE)

@@ -24,7 +24,7 @@ from l1lsmi._arrays import (
 from l1lsmi._numerics.grids import LOO_REGULARIZATIONS, LOO_WIDTHS
 from l1lsmi._numerics.model import Model, ScoredModel
 from l1lsmi._numerics.optimization.exchanges import FeatureSet, exchanges
-from l1lsmi._numerics.sampling import spread_centers
+from l1lsmi._numerics.sampling import spread_rows
 from l1lsmi._numerics.squared_loss import loo_terms
 from l1lsmi._numerics.squared_loss.loo_algebra import (
     FitSums,
@@ -37,7 +37,7 @@ from l1lsmi._numerics.squared_loss.loo_terms import Kernels
 from l1lsmi._numerics.squared_loss.target_functions import TargetFunctions
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.blocks import Centers, Layout
-from l1lsmi._rows.layout import InMemoryRows, lay_out_rows
+from l1lsmi._rows.layout import CachedRows, lay_out_rows
 from l1lsmi._rows.table import RowTable
 
 #: A model of its own is not expected to lower the loss of a neighbouring set by more than this factor.
@@ -76,19 +76,19 @@ class LeaveOneOutLoss:
         order = target.ordered()[known]
         some, of_some = table, target
         if max_rows is not None and table.n_rows > max_rows:
-            rows = np.sort(known[spread_centers(order, max_rows, rng)])
+            rows = np.sort(known[spread_rows(order, max_rows, rng)])
             some, of_some = table.rows_of(rows), target.rows_of(rows)
         self.weight = of_some.weight
         # Gradients, which only few rows are used for, lose more digits than losses.
         exact = max_rows is not None
-        centers = Centers.of(table, known[spread_centers(order, n_basis, rng)][None], exact)
+        centers = Centers.of(table, known[spread_rows(order, n_basis, rng)][None], exact)
         self.functions = TargetFunctions.of(target, rng)
         layout = Layout(1, centers, {"functions": self.functions.attach})
         one_fold = np.zeros((1, some.n_rows), dtype=np.intp)
         self.rows: Any
         if exact:
             in_memory, _ = some.locate(np.arange(some.n_rows))
-            self.rows = InMemoryRows.of(in_memory.exact, of_some, one_fold, layout)
+            self.rows = CachedRows.of(in_memory.exact, of_some, one_fold, layout)
         else:
             self.rows = lay_out_rows(some, of_some, one_fold, layout)
         self._centers = centers.block()
@@ -212,13 +212,13 @@ class LeaveOneOutLoss:
         inverse = inverse_of(sums, regularization)
         coefficients = inverse @ sums.joint
         arguments = (squares, columns, inverse, coefficients)
-        adjoint, spread = self.rows.sum(loo_terms.adjoint, *arguments, columns=columns)
+        adjoint, q = self.rows.sum(loo_terms.adjoint, *arguments, columns=columns)
         outer = 2 * adjoint @ xp.matrix_transpose(coefficients)
-        parts = GradientParts(inverse, coefficients, adjoint, outer - 2 * spread)
+        parts = GradientParts(inverse, coefficients, adjoint, outer - 2 * q)
         needed, wanted = np.union1d(columns, candidates), candidates[None]
         arguments = (squares, columns, parts, wanted)
         total = self.rows.sum(loo_terms.gradient_in_squares, *arguments, columns=needed)
-        of_centers = (outer - spread) * sums.center_kernel * regularization
+        of_centers = (outer - q) * sums.center_kernel * regularization
         total = to_numpy(total + self._centers.pull_back(of_centers, wanted))
         self._clear_cache()
         sigma = np.array([model.sigma for model in models])[:, None]

@@ -1,8 +1,8 @@
 """Sums over a block of rows for the leave-one-out loss.
 
-``squares`` are squared weights over squared widths. Distances are in the precision of the table. What is made
-of kernels is in float64, block by block: with little regularization, rounding errors of float32 products
-would be fitted.
+``squares`` are squared weights, over squared widths unless widths are passed as well. Distances are in the
+precision of the table. What is made of kernels is in float64, block by block: with little regularization,
+rounding errors of float32 products would be fitted.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import numpy as np
 
 from l1lsmi._arrays import Array, HostArray, asarray_like, exp_in_place
 from l1lsmi._numerics.grids import LOO_TARGET_WIDTH
-from l1lsmi._numerics.sampling import spread_centers
+from l1lsmi._numerics.sampling import spread_rows
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.blocks import Block
 
@@ -57,7 +57,7 @@ class TargetFunctions:
             return cls(None, 0.0, np.eye(shares.size), shares, float(np.sqrt(1 - (shares**2).sum())))
         width = LOO_TARGET_WIDTH * target.median_distance(rng)
         if target.n_rows > MOST_VALUES:
-            target = target.rows_of(spread_centers(target.ordered(), MOST_VALUES, rng))
+            target = target.rows_of(spread_rows(target.ordered(), MOST_VALUES, rng))
         weights = np.ones(target.n_rows) if target.row_weights is None else target.row_weights
         points, features = _kernel_features(target, weights, width)
         found = cls(points, width, features, np.zeros(features.shape[1]), 1.0)

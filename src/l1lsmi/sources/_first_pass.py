@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from l1lsmi._rows.stream import BlockSource, ColumnSums, StreamTable
+from l1lsmi._rows.stream import BlockSource, ColumnStatistics, StreamTable
 from l1lsmi._rows.table import Resources
 from l1lsmi._validation.features import check_finite
 
@@ -16,9 +16,9 @@ def check_named(y: Any) -> None:
         raise ValueError("y is None: pass the name of the column to predict, or the targets of all rows.")
 
 
-def merge_blocks(sums: Iterable[ColumnSums]) -> ColumnSums:
+def merge_blocks(sums: Iterable[ColumnStatistics]) -> ColumnStatistics:
     """Statistics of all blocks from those of each."""
-    total: ColumnSums | None = None
+    total: ColumnStatistics | None = None
     for some in sums:
         total = some if total is None else total.merged(some)
     if total is None or total.n_rows < 2:
@@ -36,7 +36,7 @@ def stream_table(source: BlockSource, names: Sequence[str] | None, resources: Re
             check_finite(block, names, start)
             start += len(block)
             if len(block):
-                yield ColumnSums.of(block)
+                yield ColumnStatistics.of(block)
 
     total = merge_blocks(of_blocks())
     return StreamTable(source, total.n_rows, total.mean, total.scale, resources)
