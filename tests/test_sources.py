@@ -108,13 +108,13 @@ def test_a_memory_map_is_an_array(tmp_path):
 
 
 @pytest.mark.parametrize("kept", [2**28, 8 * 300 * 5 - 1])
-def test_other_strategies_visit_rows_that_are_too_many_to_keep(kept, tmp_path, monkeypatch):
+def test_other_strategies_read_rows_that_are_too_many_to_cache(kept, tmp_path, monkeypatch):
     frame, y = table("regression", n=300)
     steps = FeatureSelector(SquaredMutualInformation(n_basis=20), Forward(), 2, random_state=0)
     expected = steps.fit(frame, y).score_
     visits = []
     blocks = np.array_split(frame.to_numpy(), 3)
-    monkeypatch.setattr("l1lsmi._rows.table.DEFAULT_KEPT", kept)
+    monkeypatch.setattr("l1lsmi._rows.table.DEFAULT_CACHED", kept)
     found = steps.fit(lambda: visits.append(1) or iter(blocks), y)
     assert found.score_ == pytest.approx(expected, rel=1e-9)
     # Once to measure the columns and once to take the rows; or once for every sum.
@@ -174,9 +174,9 @@ def test_rows_of_are_those_rows():
     opened = open_rows(lambda: iter(np.array_split(frame.to_numpy(), 7)), y).table
     rows = np.array([3, 1_400, 5, 900])
     assert np.array_equal(opened.rows_of(rows).x, frame.to_numpy()[rows])
-    known = opened._known
+    known = opened._last
     assert np.array_equal(opened.rows_of(rows[::-1]).x, frame.to_numpy()[rows[::-1]])
-    assert opened._known is known
+    assert opened._last is known
 
 
 # -- bad input ------------------------------------------------------------------------------------
@@ -240,10 +240,10 @@ def test_a_failed_fit_keeps_nothing(tmp_path):
     assert all(vars(chosen)[name] is before[name] for name in before)
 
 
-def test_tables_know_which_columns_they_hold():
+def test_tables_know_which_columns_they_have():
     x = np.random.default_rng(0).normal(size=(9, 6))
     whole = Table.of(x)
-    some = Table(x[:, [1, 4]], whole.mean, whole.scale, held=np.array([1, 4]))
+    some = Table(x[:, [1, 4]], whole.mean, whole.scale, columns=np.array([1, 4]))
     rows = np.arange(9)
     assert np.array_equal(some.take(rows, np.array([4])), whole.take(rows, np.array([4])))
     assert np.array_equal(some.take(rows, np.array([1, 4])), whole.take(rows, np.array([1, 4])))
