@@ -318,7 +318,7 @@ def positive_definite_solver(matrices: Array) -> Callable[[Array], Array]:
     xp = namespace(matrices)
     if array_api_compat.is_torch_array(matrices):
         factors = xp.linalg.cholesky(matrices)
-        return lambda right: _torch_cholesky_solve(right, factors)
+        return lambda right: _torch().cholesky_solve(right[..., None], factors)[..., 0]
     return lambda right: xp.linalg.solve(matrices, right[..., None])[..., 0]
 
 
@@ -326,7 +326,10 @@ def positive_definite_inverse(matrices: Array) -> Array:
     """Inverse of symmetric positive definite matrices, (..., b, b)."""
     if isinstance(matrices, np.ndarray):
         return _of_each(_lapack_inverse, matrices)
-    return namespace(matrices).linalg.inv(matrices)
+    xp = namespace(matrices)
+    if array_api_compat.is_torch_array(matrices):
+        return _torch().cholesky_inverse(xp.linalg.cholesky(matrices))
+    return xp.linalg.inv(matrices)
 
 
 def _lapack_inverse(matrix: HostArray) -> HostArray:
@@ -343,7 +346,11 @@ def whitening(matrices: Array) -> Array:
     if isinstance(matrices, np.ndarray):
         return _of_each(_lapack_whitening, matrices)
     xp = namespace(matrices)
-    return xp.matrix_transpose(xp.linalg.inv(xp.linalg.cholesky(matrices)))
+    lower = xp.linalg.cholesky(matrices)
+    if array_api_compat.is_torch_array(matrices):
+        eye = asarray_like(np.eye(matrices.shape[-1]), matrices).expand_as(lower)
+        return _torch().linalg.solve_triangular(lower, eye, upper=False).mT
+    return xp.matrix_transpose(xp.linalg.inv(lower))
 
 
 def _lapack_whitening(matrix: HostArray) -> HostArray:
@@ -397,10 +404,11 @@ def shifted_inverse_factors(matrices: Array, shifts: Sequence[float]) -> tuple[A
     return basis, xp.ones_like(basis[..., :1])
 
 
-def _torch_cholesky_solve(right: Array, factors: Array) -> Array:
+def _torch() -> Any:
+    """Torch, for triangular factors alone: its LU factorisation of a batch can run for ever on several threads."""
     import torch
 
-    return torch.cholesky_solve(right[..., None], factors)[..., 0]
+    return torch
 
 
 def _lapack_solver(matrices: HostArray) -> Callable[[HostArray], HostArray]:
