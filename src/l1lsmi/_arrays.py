@@ -405,7 +405,7 @@ def shifted_inverse_factors(matrices: Array, shifts: Sequence[float]) -> tuple[A
 
 
 def _torch() -> Any:
-    """Torch, for triangular factors alone: its LU factorisation of a batch can run for ever on several threads."""
+    """Torch, for triangular factors: its LU factorisation of a batch can run for ever on several threads."""
     import torch
 
     return torch
