@@ -1,6 +1,6 @@
 """Two versions of the package, timed in turn in one run: seconds, their ratio, and both answers.
 
-    python benchmarks/versions.py OLD/src NEW/src [--repeats 5]
+    python benchmarks/versions.py OLD/src NEW/src [--repeats 5] [--only TEXT]
 
 Each version runs in a process of its own, on one thread; a row is the median over draws.
 """
@@ -80,6 +80,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("sources", nargs="*")
     parser.add_argument("--repeats", type=int, default=20)
+    parser.add_argument("--only", default="", help="rows whose name has this text")
     parser.add_argument("--worker", action="store_true")
     options = parser.parse_args()
     if options.worker:
@@ -90,7 +91,8 @@ def main() -> None:
     print(describe())
     processes = [start(source) for source in options.sources]
     print(f"{'':<18}{'old, s':>9}{'new, s':>9}{'ratio':>8}   same set, score off by")
-    for name, (*_, most) in CASES.items():
+    for name in [name for name in CASES if options.only in name]:
+        most = CASES[name][-1]
         seconds, same, off = [], 0, 0.0
         repeats = min(most, options.repeats)
         for seed in range(-1, repeats):
