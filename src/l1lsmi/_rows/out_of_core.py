@@ -7,10 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from l1lsmi._arrays import HostArray
-from l1lsmi._rows.table import PART_ROWS, Resources, Table
+from l1lsmi._rows.table import PART_ROWS, ColumnScales, Resources, Table
 
 
-class OutOfCoreTable:
+class OutOfCoreTable(ColumnScales):
     """A table whose rows are on disk or on a cluster: a subclass reads rows in ``_read``.
 
     Attributes
@@ -21,19 +21,8 @@ class OutOfCoreTable:
     """
 
     in_memory: ClassVar[bool] = False
-    mean: HostArray
-    scale: HostArray
     resources: Resources
     _last: tuple[HostArray, Table] | None = None
-
-    @property
-    def n_columns(self) -> int:
-        return int(self.mean.size)
-
-    @property
-    def varying(self) -> HostArray:
-        """Indices of the columns that are not constant."""
-        return np.flatnonzero(self.scale > 0)
 
     @property
     def max_part_rows(self) -> int:

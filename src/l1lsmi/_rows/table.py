@@ -206,8 +206,24 @@ class _Once:
         return self._found[0]
 
 
+class ColumnScales:
+    """What follows from the means and standard deviations of columns."""
+
+    mean: HostArray
+    scale: HostArray
+
+    @property
+    def n_columns(self) -> int:
+        return int(self.mean.size)
+
+    @property
+    def varying(self) -> HostArray:
+        """Indices of the columns that are not constant."""
+        return np.flatnonzero(self.scale > 0)
+
+
 @dataclass(frozen=True)
-class Table:
+class Table(ColumnScales):
     """A feature matrix in memory that gives standardised pieces of itself.
 
     Attributes
@@ -277,15 +293,6 @@ class Table:
     @property
     def n_rows(self) -> int:
         return int(self.x.shape[0])
-
-    @property
-    def n_columns(self) -> int:
-        return int(self.mean.size)
-
-    @property
-    def varying(self) -> HostArray:
-        """Indices of the columns that are not constant."""
-        return np.flatnonzero(self.scale > 0)
 
     @property
     def max_block_rows(self) -> int:

@@ -157,13 +157,12 @@ class L1Path(L1Weighting):
             scores.score_ahead([outcome.support for outcome in outcomes])
             for outcome in outcomes:
                 self._consider(outcome, search, state, votes, budget)
-                if state.finished:
-                    break
-                assert state.best is not None
-                yield Advance(-scores.score(state.best).loss, f"{len(state.points)} radii")
+                if state.reason != StopReason.TIME_LIMIT:
+                    assert state.best is not None
+                    yield Advance(-scores.score(state.best).loss, f"{len(state.points)} radii")
                 if state.reason != StopReason.RESTARTS:
                     break
-            if state.finished or state.reason == StopReason.PERFECT:
+            if state.finished:
                 return
             if state.reason == StopReason.AGREED:
                 break
@@ -193,7 +192,7 @@ class L1Path(L1Weighting):
         if state.best is None or scores.prefers(outcome.support, state.best):
             state.best = outcome.support
         if scores.score(state.best).loss < search.explored.best_loss + NEARLY:
-            state.reason = StopReason.PERFECT
+            state.reason, state.finished = StopReason.PERFECT, True
         elif votes[state.best] >= self.agreement:
             state.reason = StopReason.AGREED
 
