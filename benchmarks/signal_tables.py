@@ -18,6 +18,7 @@ TOLERANCE = 1e-9
 LOOKS: dict[str, dict[str, Any]] = {
     "l1lsmi": {"color": "#D55E00", "marker": "o", "linewidth": 2.4, "zorder": 5},
     "lightgbm": {"color": "#0072B2", "marker": "s"},
+    "lightgbm_hessian": {"color": "#56B4E9", "marker": "P", "linestyle": (0, (4, 1.5))},
     "random_forest": {"color": "#009E73", "marker": "^"},
     "mrmr": {"color": "#000000", "marker": "v", "linestyle": (0, (4, 1.5))},
     "hsic_lasso": {"color": "#CC79A7", "marker": "D"},
@@ -60,8 +61,10 @@ def print_tables(runs: Sequence[Any]) -> None:
 
 def print_means(runs: Sequence[Any], methods: Sequence[str]) -> None:
     n_problems = len({run.problem for run in runs})
-    print(f"\nmean F-measure over {n_problems} problems, and median seconds; - does not finish")
-    print(f"{'n':>8} {'m':>6} {'runs':>5} " + " ".join(f"{METHODS[method].label:>16}" for method in methods))
+    print(
+        f"\nmean F-measure over {n_problems} problems, and median seconds; - does not finish, or was not run"
+    )
+    print(f"{'n':>8} {'m':>6} {'runs':>5} " + " ".join(f"{METHODS[method].label:>17}" for method in methods))
     fewer = False
     for (m, n), group in sorted(grouped(runs, "m", "n").items()):
         by_method = grouped(group, "method")
@@ -73,7 +76,7 @@ def print_means(runs: Sequence[Any], methods: Sequence[str]) -> None:
             mark = "*" if 0 < len(own) < n_runs else " "
             fewer |= mark == "*"
             cells.append(f"{mean_f(own):.2f} ({median_seconds(own):7.2f} s){mark}" if own else "-")
-        print(f"{n:>8} {m:>6} {n_runs:>5} " + " ".join(f"{cell:>16}" for cell in cells))
+        print(f"{n:>8} {m:>6} {n_runs:>5} " + " ".join(f"{cell:>17}" for cell in cells))
     if fewer:
         print("* over fewer runs than other methods have")
 
@@ -83,14 +86,14 @@ def print_problems(runs: Sequence[Any], methods: Sequence[str]) -> None:
         sizes = sorted({run.n for run in group})
         cells = grouped(group, "problem", "method", "n")
         print(f"\nmean F-measure by number of rows, m = {m}")
-        print(f"{'problem':<18} {'method':<11}" + " ".join(f"{n:>8}" for n in sizes))
+        print(f"{'problem':<18} {'method':<13}" + " ".join(f"{n:>8}" for n in sizes))
         for problem in PROBLEMS:
             if not any(key[0] == problem for key in cells):
                 continue
             for method in methods:
                 own = [cells.get((problem, method, n)) for n in sizes]
                 row = " ".join(f"{mean_f(cell):8.2f}" if cell else f"{'-':>8}" for cell in own)
-                print(f"{problem if method == methods[0] else '':<18} {METHODS[method].label:<11}{row}")
+                print(f"{problem if method == methods[0] else '':<18} {METHODS[method].label:<13}{row}")
 
 
 def print_regret(runs: Sequence[Any]) -> None:
@@ -121,7 +124,7 @@ def draw_figure(runs: Sequence[Any], path: Path) -> None:
     m = max(sizes, key=lambda m: (len(sizes[m]), -m))
     by_method = grouped((run for run in runs if run.m == m), "method")
     with rc_context(STYLE):
-        figure = Figure(figsize=(7.6, 3.7), layout="constrained", facecolor="white")
+        figure = Figure(figsize=(7.6, 3.9), layout="constrained", facecolor="white")
         against_rows, against_seconds = figure.subplots(1, 2, sharey=True)
         for method in METHODS:
             if (method,) not in by_method:
@@ -150,7 +153,7 @@ def draw_figure(runs: Sequence[Any], path: Path) -> None:
         against_rows.set_ylabel("mean F-measure")
         figure.suptitle(f"{n_problems} problems with weak signals, {m} columns", fontsize=10)
         handles, labels = against_rows.get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
+        figure.legend(handles, labels, loc="outside lower center", ncols=min(4, len(labels)), frameon=False)
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
 
