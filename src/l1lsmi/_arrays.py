@@ -429,3 +429,18 @@ def _lapack_solver(matrices: HostArray) -> Callable[[HostArray], HostArray]:
         return solutions
 
     return solve
+
+
+def binned_sums(codes: Array, weights: Array, n_bins: int) -> Array:
+    """Sums of weights (rows, q) in the bins of every column, codes (rows, m): an array (m, n_bins, q)."""
+    xp = namespace(codes)
+    n_columns, n_weights = codes.shape[1], weights.shape[1]
+    if not is_non_numpy(codes):
+        places = (codes + np.arange(n_columns) * n_bins).ravel()
+        sums = [
+            np.bincount(places, np.repeat(weights[:, b], n_columns), minlength=n_columns * n_bins)
+            for b in range(n_weights)
+        ]
+        return np.stack(sums, axis=-1).reshape(n_columns, n_bins, n_weights)
+    inside = [xp.matrix_transpose(xp.astype(codes == k, weights.dtype)) @ weights for k in range(n_bins)]
+    return xp.stack(inside, axis=1)

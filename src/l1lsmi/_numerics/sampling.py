@@ -8,6 +8,8 @@ from l1lsmi._arrays import HostArray
 
 #: A numeric target is cut into so many ranges, each with its share of the rows drawn.
 N_RANGES = 10
+#: A class with a smaller share of the rows is rare: a sample keeps more of its rows.
+RARE_SHARE = 0.05
 
 
 def stratified_folds(group_of_row: HostArray, n_folds: int, rng: np.random.Generator) -> HostArray:
@@ -112,6 +114,50 @@ def draw_spread(
         ranges[np.argsort(values, kind="stable")] = np.arange(values.size) * N_RANGES // values.size
         codes = ranges * (codes.max() + 1) + codes
     return draw_stratified(np.unique(codes, return_inverse=True)[1].ravel(), n_rows, rng)
+
+
+def draw_with_rare(
+    codes: HostArray, strata: HostArray, values: HostArray | None, n_rows: int, rng: np.random.Generator
+) -> tuple[HostArray, HostArray | None]:
+    """Draw row numbers that keep rare classes: all their rows, as far as there is room.
+
+    A class with less than a twentieth of the rows gets up to an even share of half of the sample, the others
+    theirs in proportion.
+
+    Parameters
+    ----------
+    codes : numpy.ndarray of int, shape (n,)
+        Class of each row; all zero for numbers.
+    strata : numpy.ndarray of int, shape (n,)
+        Groups that have their share of every class.
+    values : numpy.ndarray of shape (n,) or None
+        A numeric target, each range of which has its share.
+    n_rows : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    rows : numpy.ndarray of int
+        In order.
+    weights : numpy.ndarray of float or None
+        Rows that each row stands for; None where no class is rare.
+    """
+    sizes = np.bincount(codes)
+    rare = (sizes < RARE_SHARE * codes.size) & (sizes > 0)
+    if not rare.any():
+        return draw_spread(codes * (strata.max() + 1) + strata, values, n_rows, rng), None
+    shares = np.where(rare, np.minimum(sizes, n_rows // (2 * sizes.size)), 0)
+    drawn = []
+    for code in np.flatnonzero(rare):
+        inside = np.flatnonzero(codes == code)
+        drawn.append(inside[draw_stratified(strata[inside], int(shares[code]), rng)])
+    others = np.flatnonzero(~rare[codes])
+    if others.size:
+        groups = codes[others] * (strata.max() + 1) + strata[others]
+        drawn.append(others[draw_spread(groups, None, int(min(n_rows - shares.sum(), others.size)), rng)])
+    rows = np.sort(np.concatenate(drawn))
+    kept = np.bincount(codes[rows], minlength=sizes.size)
+    return rows, (sizes / np.maximum(kept, 1))[codes[rows]]
 
 
 def _even_shares(sizes: HostArray, total: int) -> HostArray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.model import Model, ScoredModel
-from l1lsmi._numerics.optimization.exchanges import FeatureSet, promising_exchanges
+from l1lsmi._numerics.optimization.exchanges import NO_HINTS, FeatureSet, Hints, promising_exchanges
 
 
 class DrawScorer:
@@ -34,10 +34,20 @@ class DrawScorer:
         return gradient
 
     def neighbours(
-        self, sets: Sequence[FeatureSet], models: Sequence[Model], candidates: HostArray, width: int
+        self,
+        sets: Sequence[FeatureSet],
+        models: Sequence[Model],
+        candidates: HostArray,
+        width: int,
+        hints: Hints = NO_HINTS,
     ) -> list[list[FeatureSet]]:
-        """For each set those one exchange away that are better by the gradient, the most promising first."""
-        return [
-            list(promising_exchanges(s, self.set_gradient(np.array(s), model, candidates), candidates, width))
-            for s, model in zip(sets, models, strict=True)
-        ]
+        """For each set those one exchange away that are better by the gradient, the most promising first.
+
+        The gradient decides which features enter, hinted or not.
+        """
+        found = []
+        for support, model in zip(sets, models, strict=True):
+            gradient = self.set_gradient(np.array(support), model, candidates)
+            near = promising_exchanges(support, gradient, candidates, width)
+            found.append([other for other in near if set(hints.stay) & set(support) <= set(other)])
+        return found

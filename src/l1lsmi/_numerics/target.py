@@ -108,6 +108,10 @@ class Target:
         weights = None if self.row_weights is None else self.row_weights[rows]
         return replace(self, codes=self.codes[rows], values=values, row_weights=weights)
 
+    def weighted(self, weights: HostArray) -> Target:
+        """The same rows, each counting so many times."""
+        return replace(self, row_weights=weights if self.row_weights is None else weights * self.row_weights)
+
     def slice_of(self, start: int, stop: int) -> Target:
         """Consecutive rows, not copied."""
         return self.rows_of(slice(start, stop))

@@ -77,6 +77,17 @@ class MeasureProblem:
         """
         return DrawScorer(self.draws([(0, i)]))  # type: ignore[attr-defined]
 
+    def loss_functions(self) -> HostArray | None:
+        """Functions of the target whose unexplained variance is the loss of a set of features, (n, q).
+
+        None where losses are something else.
+
+        Returns
+        -------
+        functions : numpy.ndarray or None
+        """
+        return None
+
     def on_sample(self, n_rows: int) -> tuple[Any, Any]:
         """The problem to search, on a sample of the rows, and the problem on all rows that goes with it.
 

@@ -17,7 +17,8 @@ from l1lsmi._arrays import Array, HostArray, is_non_numpy, single_threaded_blas,
 from l1lsmi._numerics.density_ratio import DensityRatioDraw
 from l1lsmi._numerics.grids import SCREENING_REGULARIZATION
 from l1lsmi._numerics.model import Fit, Grid, Model, ScoredModel
-from l1lsmi._numerics.sampling import balanced_centers, draw_spread, stratified_folds, uniform_centers
+from l1lsmi._numerics.sampling import balanced_centers, draw_with_rare, stratified_folds, uniform_centers
+from l1lsmi._numerics.squared_loss.target_functions import MOST_VALUES, TargetFunctions
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import RowTable, Table, standardize
 from l1lsmi._validation.features import check_pairs
@@ -217,7 +218,8 @@ class DensityRatioProblem(MeasureProblem):
     def on_sample(self, n_rows: int) -> tuple[DensityRatioProblem, DensityRatioProblem]:
         """The problem on a sample of the rows, and the problem on all rows with centres from the sample.
 
-        Each class or range of the target, and each fold, has its share of the sample.
+        Each class or range of the target, and each fold, has its share of the sample; of rare classes more
+        rows are kept, and rows are weighted accordingly.
 
         Parameters
         ----------
@@ -227,14 +229,15 @@ class DensityRatioProblem(MeasureProblem):
         -------
         sample, whole : DensityRatioProblem
         """
-        codes = self.target.codes
-        if self._fold_of_row is not None:
-            codes = codes * self._draw_options["n_folds"] + self._fold_of_row
-        values = None if self.target.is_classification else self.target.ordered()
-        rows = draw_spread(codes, values, n_rows, self.rng(4))
-        whole = copy(self)
+        target = self.target
+        strata = np.zeros(target.n_rows, dtype=np.intp) if self._fold_of_row is None else self._fold_of_row
+        values = None if target.is_classification else target.ordered()
+        rows, weights = draw_with_rare(target.codes, strata, values, n_rows, self.rng(4))
+        whole, sample = copy(self), self.on_rows(rows)
         whole._known_rows, whole._idle, whole._models = rows, [], {}
-        return self.on_rows(rows), whole
+        if weights is not None:
+            sample.target = sample.target.weighted(weights)
+        return sample, whole
 
     def on_rows(self, rows: HostArray) -> DensityRatioProblem:
         """The same problem on given rows, which are then in memory.
@@ -253,6 +256,14 @@ class DensityRatioProblem(MeasureProblem):
             some._fold_of_row = self._fold_of_row[rows]
         some._known_rows, some._idle, some._models = None, [], {}
         return some
+
+    def loss_functions(self) -> HostArray | None:
+        """Functions of the target whose unexplained variance is the loss of a set of features, (n, q)."""
+        if self._scorer_class is None:
+            return None
+        functions, target = TargetFunctions.of(self.target, self.rng(6)), self.target
+        starts = range(0, target.n_rows, MOST_VALUES)
+        return np.concatenate([functions.of_rows(target.slice_of(i, i + MOST_VALUES)) for i in starts])
 
     def set_scorer(self, i: int) -> Any:
         """Scorer ``i`` of sets of features."""

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.hsic.hsic import PairedRows, some_rows
 from l1lsmi._numerics.hsic.line import median_gap
-from l1lsmi._numerics.sampling import draw_spread
+from l1lsmi._numerics.sampling import draw_with_rare
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.medians import weighted_median_distance
 from l1lsmi._rows.table import RowTable
@@ -124,8 +124,13 @@ class HSICProblem(WeightableProblem):
         -------
         sample, whole : HSICProblem
         """
-        values = None if self.target.is_classification else self.target.ordered()
-        return self.on_rows(draw_spread(self.target.codes, values, n_rows, self.rng(4))), self
+        target = self.target
+        values = None if target.is_classification else target.ordered()
+        one_stratum = np.zeros(target.n_rows, dtype=np.intp)
+        rows, weights = draw_with_rare(target.codes, one_stratum, values, n_rows, self.rng(4))
+        some = target.rows_of(rows)
+        some = some if weights is None else some.weighted(weights)
+        return HSICProblem(self.table.rows_of(rows), some, *self._sigmas, self._seed), self
 
     def on_rows(self, rows: HostArray) -> HSICProblem:
         """The same problem on given rows, which are then in memory.

@@ -89,7 +89,8 @@ def _best_on_all_rows(whole: Weightable, best: FeatureSet, scores: ScoreCache, b
     for support in (best, *alternatives):
         if losses and budget.spent():
             break
-        losses[support] = scorer.score_sets([support], scores.score(support).model)[0].loss
+        (scored,) = scorer.score_sets([support], scores.score(support).model)
+        losses[support] = scores.with_terms(support, scored).loss
     return min(losses, key=lambda support: losses[support])
 
 

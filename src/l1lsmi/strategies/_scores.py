@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -12,12 +13,14 @@ import numpy as np
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.model import ScoredModel
-from l1lsmi._numerics.optimization.exchanges import FeatureSet
+from l1lsmi._numerics.optimization.exchanges import NO_HINTS, FeatureSet, Hints
 from l1lsmi.strategies._parallel import cluster_of
 from l1lsmi.strategies.protocols import SetScorer, Weightable
 
 #: Sets are scored on a cluster where one takes so many seconds; below that, sending them costs too much.
 WORTH_SENDING = 0.05
+#: A loss this close to the best that any set could have cannot be improved noticeably.
+NEARLY = 1e-3
 
 
 class ScoreCache:
@@ -28,13 +31,24 @@ class ScoreCache:
     problem : Weightable
     n_scorers : int
         Scorers whose mean loss a set must lower to be preferred.
+    term_loss : callable or None
+        Loss of a set by its terms, nan where there is none. The loss of a set is the mean of both: they err
+        in different ways.
     """
 
-    def __init__(self, problem: Weightable, n_scorers: int = 1) -> None:
+    def __init__(
+        self,
+        problem: Weightable,
+        n_scorers: int = 1,
+        term_loss: Callable[[FeatureSet], float] | None = None,
+    ) -> None:
         self._problem = problem
+        self._term_loss = term_loss
         self.n_scorers = n_scorers
         self._scorers: dict[int, SetScorer] = {}
         self._scores: dict[tuple[int, FeatureSet], ScoredModel] = {}
+        #: Losses by the first scorer alone.
+        self._own_losses: dict[FeatureSet, float] = {}
         #: Sets that were requested of the first scorer, in order; others were scored ahead of their request.
         self._requested: dict[FeatureSet, None] = {}
         self._cluster = cluster_of(problem)
@@ -56,7 +70,8 @@ class ScoreCache:
             self._score_on_cluster(support)
         if (i, support) not in self._scores:
             scorer, started = self.scorer(i), time.perf_counter()
-            (self._scores[i, support],) = scorer.score_sets([support])
+            (scored,) = scorer.score_sets([support])
+            self._store(i, support, scored)
             self._seconds = time.perf_counter() - started
         return self._scores[i, support]
 
@@ -69,11 +84,26 @@ class ScoreCache:
         unseen = [s for s in dict.fromkeys(supports) if (0, s) not in self._scores]
         if unseen and self._batched:
             for support, scored in zip(unseen, self.scorer().score_sets(unseen), strict=True):
-                self._scores[0, support] = scored
+                self._store(0, support, scored)
+
+    def _store(self, i: int, support: FeatureSet, scored: ScoredModel) -> None:
+        self._scores[i, support] = self.with_terms(support, scored)
+        if i == 0:
+            self._own_losses[support] = scored.loss
+
+    def with_terms(self, support: FeatureSet, scored: ScoredModel) -> ScoredModel:
+        """The mean of the losses of a set by the scorer and by its terms."""
+        of_terms = math.nan if self._term_loss is None else self._term_loss(support)
+        return scored if math.isnan(of_terms) else ScoredModel((scored.loss + of_terms) / 2, scored.model)
+
+    def is_best(self, support: FeatureSet, best_loss: float) -> bool:
+        """Whether the first scorer finds nothing to improve in a set, whatever its terms."""
+        self.score(support)
+        return self._own_losses[support] < best_loss + NEARLY
 
     def remember(self, support: FeatureSet, timed: TimedScore) -> None:
         """Take over a score of the first scorer that was computed in another process."""
-        self._scores[0, support] = timed.scored
+        self._store(0, support, timed.scored)
         self._seconds = timed.seconds
 
     def _uses_cluster(self) -> bool:
@@ -112,14 +142,28 @@ class ScoreCache:
         return self.scorer().set_gradient(np.array(support), self.score(support).model, candidates)
 
     def neighbours(
-        self, supports: Sequence[FeatureSet], candidates: HostArray, width: int
+        self,
+        supports: Sequence[FeatureSet],
+        candidates: HostArray,
+        width: int,
+        hints: Hints = NO_HINTS,
     ) -> list[list[FeatureSet]]:
         """Sets one exchange away from each set, the most promising first."""
         models = [self.score(support).model for support in supports]
         if len(supports) > 1 and self._uses_cluster():
-            items = (((s,), (model,), candidates, width) for s, model in zip(supports, models, strict=True))
-            return [near for (near,) in self._cluster.in_order(_neighbours, self._problem, items)]
-        return self.scorer().neighbours(supports, models, candidates, width)
+            options = (candidates, width, hints)
+            items = (((s,), (model,), *options) for s, model in zip(supports, models, strict=True))
+            found = [near for (near,) in self._cluster.in_order(_neighbours, self._problem, items)]
+        else:
+            found = self.scorer().neighbours(supports, models, candidates, width, hints)
+        return [self._by_terms_too(near) for near in found]
+
+    def _by_terms_too(self, near: list[FeatureSet]) -> list[FeatureSet]:
+        """The same sets, those first that are best by the scorer or by their terms, in turn."""
+        if self._term_loss is None or len(near) < 2 or math.isnan(self._term_loss(near[0])):
+            return near
+        by_terms = sorted(near, key=self._term_loss)
+        return list(dict.fromkeys(s for pair in zip(near, by_terms, strict=True) for s in pair))
 
 
 class TimedScore(NamedTuple):

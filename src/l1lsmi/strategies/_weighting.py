@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.optimization.exchanges import FeatureSet
 from l1lsmi._numerics.optimization.radius import PathPoint
+from l1lsmi._numerics.terms.search import TermSearch
 from l1lsmi._validation.parameters import check_members
 from l1lsmi.strategies._base import COUNT, SearchState, Strategy
 from l1lsmi.strategies._final_weights import weighted_selection
@@ -42,9 +43,12 @@ class WeightingState(SearchState):
         Weights that were evaluated last, for a search that is interrupted in its first restart.
     weights : numpy.ndarray or None
         Weights of the best set, where the search has them.
+    start : tuple of int or None
+        The set that terms gave, before any restart.
     """
 
     n_features: int = 0
+    start: FeatureSet | None = None
     outcomes: list[Outcome] = field(default_factory=list)
     best: FeatureSet | None = None
     latest: HostArray | None = None
@@ -95,12 +99,15 @@ class WeightingSearch:
         The draw that final weights are chosen on.
     scores : ScoreCache
         Of sets of features, on the rows that are searched.
+    terms : TermSearch or None
+        Effects of single features, pairs and triples, on all rows.
     """
 
     explored: Weightable
     whole: Weightable
     draw: Draws
     scores: ScoreCache
+    terms: TermSearch | None
 
 
 class L1Weighting(Strategy):
@@ -140,9 +147,14 @@ class L1Weighting(Strategy):
             explored, whole = problem.on_sample(self.explore_rows)
         draw = explored.draws([(0, 0)])
         check_members(self, "draws()", draw, missing_members(Draws, draw))
-        scores = ScoreCache(explored, self.n_scorers)
+        terms = self._terms(whole)
+        scores = ScoreCache(explored, self.n_scorers, None if terms is None else terms.loss_of)
         check_members(self, "set_scorer()", scores.scorer(), missing_members(SetScorer, scores.scorer()))
-        return WeightingSearch(explored, whole, draw, scores)
+        return WeightingSearch(explored, whole, draw, scores, terms)
+
+    def _terms(self, problem: Weightable) -> TermSearch | None:
+        """Terms of all rows, for a strategy that starts from them."""
+        return None
 
     def _takes_all(self, search: WeightingSearch, k: int, state: WeightingState) -> bool:
         """Whether every feature that varies is asked for: then they are the answer."""

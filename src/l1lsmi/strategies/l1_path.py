@@ -13,23 +13,30 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from numbers import Real
 from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval
 
 from l1lsmi._numerics.grids import START_NARROWNESS
-from l1lsmi._numerics.optimization.exchanges import FeatureSet, refine_by_exchanges
+from l1lsmi._numerics.optimization.exchanges import NO_HINTS, FeatureSet, Hints, refine_by_exchanges
+from l1lsmi._numerics.terms.search import TermSearch
 from l1lsmi._validation.parameters import check_all_positive
 from l1lsmi.strategies._base import COUNT, COUNT_OR_ZERO, Advance
 from l1lsmi.strategies._parallel import cluster_of, in_order
 from l1lsmi.strategies._path_restarts import PathSettings, run_restarts
 from l1lsmi.strategies._weighting import L1Weighting, Outcome, WeightingSearch, WeightingState
+from l1lsmi.strategies.protocols import Weightable
 from l1lsmi.strategies.selection import Budget, StopReason
 
-#: A loss this close to the best that any set could have cannot be improved noticeably.
-NEARLY = 1e-3
+#: Paths climb on so many rows at most.
+CLIMBED_ROWS = 2_000
+#: The same where every feature of the set from terms has an effect that is larger than by chance.
+CLIMBED_ROWS_IF_CERTAIN = 1_000
+#: With more rows than this, restarts end the search that do not improve on the set from terms: so many of them.
+MANY_ROWS = 1_000
+PATIENCE = 2
 #: So many neighbours of a set are scored before it is taken for the best of them.
 SHORTLIST = 4
 FRACTION = Interval(Real, 0, 1, closed="neither")
@@ -141,15 +148,22 @@ class L1Path(L1Weighting):
     def _steps(
         self, search: WeightingSearch, k: int, state: WeightingState, budget: Budget
     ) -> Iterator[Advance]:
-        """Run restarts until they agree, and refine the best sets."""
+        """Start from terms, run restarts until they agree or do not help, and refine the best sets."""
         if self._takes_all(search, k, state):
             return
-        problem, scores = search.explored, search.scores
+        self._start_from_terms(search, k, state, budget)
+        if state.finished:
+            return
+        scores = search.scores
+        certain = search.terms is not None and len(search.terms.certain) >= k
+        problem = self._climbed(search.explored, certain)
         votes = Counter(outcome.support for outcome in state.outcomes)
+        votes.update(() if state.start is None else (state.start,))
         size, indices = problem.batch_size(), range(len(state.outcomes), self.n_restarts)
         batches = [indices[i : i + size] for i in range(0, len(indices), size)]
         options: dict[str, Any] = {"k": k, "settings": self._settings(), "budget": budget, "state": state}
-        run = partial(run_restarts, scored=cluster_of(problem) is not None, **options)
+        all_climb = problem is search.explored
+        run = partial(run_restarts, scored=cluster_of(problem) is not None and all_climb, **options)
         # A device works on one batch at a time.
         for outcomes, timed in in_order(run, problem, batches, self.n_jobs if size == 1 else 1):
             if timed is not None:
@@ -166,9 +180,52 @@ class L1Path(L1Weighting):
                 return
             if state.reason == StopReason.AGREED:
                 break
+            if state.best == state.start and len(state.outcomes) >= self._patience(search, certain):
+                state.reason = StopReason.TERMS
+                break
         if state.reason == StopReason.RESTARTS and len(votes) == self.n_restarts > 1:
             state.reason = StopReason.DISAGREED
-        self._refine(search, state, list(votes), budget)
+        self._refine(search, state, list(votes), budget, certain)
+
+    def _patience(self, search: WeightingSearch, certain: bool) -> int:
+        """Restarts after which the search ends if none has improved on the set from terms."""
+        if certain:
+            return 1
+        return PATIENCE if search.explored.table.n_rows > MANY_ROWS else self.n_restarts
+
+    def _terms(self, problem: Weightable) -> TermSearch:
+        return TermSearch(
+            problem.table, problem.target, problem.columns, problem.rng(5), problem.loss_functions()
+        )
+
+    def _start_from_terms(
+        self, search: WeightingSearch, k: int, state: WeightingState, budget: Budget
+    ) -> None:
+        """Begin with the set whose effects of single features, pairs and triples explain most."""
+        assert search.terms is not None
+        found = search.terms.search(k, budget.spent)
+        if found is None:
+            return
+        others = (int(j) for j in search.explored.columns if int(j) not in found)
+        state.start = tuple(sorted((*found, *islice(others, k - len(found)))))
+        if state.best is not None:
+            return
+        state.best = state.start
+        if budget.spent():
+            state.reason, state.finished = StopReason.TIME_LIMIT, True
+        elif search.scores.is_best(state.best, search.explored.best_loss):
+            state.reason, state.finished = StopReason.PERFECT, True
+
+    def _climbed(self, problem: Weightable, certain: bool) -> Weightable:
+        """The problem that paths climb on: some of the rows, where there are many.
+
+        Weak effects are found by terms, and sets are compared on all rows.
+        """
+        most = CLIMBED_ROWS_IF_CERTAIN if certain else CLIMBED_ROWS
+        if problem.table.n_rows <= most:
+            return problem
+        some: Weightable = problem.on_sample(most)[0]
+        return some
 
     def _settings(self) -> PathSettings:
         return PathSettings(self.max_iter, self.step_size, self.keep, tuple(self.narrowness))
@@ -191,26 +248,38 @@ class L1Path(L1Weighting):
             return
         if state.best is None or scores.prefers(outcome.support, state.best):
             state.best = outcome.support
-        if scores.score(state.best).loss < search.explored.best_loss + NEARLY:
+        if scores.is_best(state.best, search.explored.best_loss):
             state.reason, state.finished = StopReason.PERFECT, True
         elif votes[state.best] >= self.agreement:
             state.reason = StopReason.AGREED
 
     def _refine(
-        self, search: WeightingSearch, state: WeightingState, found: list[FeatureSet], budget: Budget
+        self,
+        search: WeightingSearch,
+        state: WeightingState,
+        found: list[FeatureSet],
+        budget: Budget,
+        certain: bool,
     ) -> None:
-        """Exchange features of the best sets for as long as it helps."""
+        """Exchange features of the best sets for as long as it helps.
+
+        Where terms are certain of every feature, few exchanges of the best set are tried.
+        """
         scores = search.scores
+        hints = NO_HINTS
+        if search.terms is not None:
+            hints = Hints(search.terms.promising(4 * self.exchange_width), search.terms.certain)
+        width, n_refined = (1, 1) if certain else (self.exchange_width, self.n_refined)
 
         def neighbours(supports: Sequence[FeatureSet]) -> list[list[FeatureSet]]:
-            near = scores.neighbours(supports, search.explored.columns, self.exchange_width)
+            near = scores.neighbours(supports, search.explored.columns, width, hints)
             shortlists = [some[:SHORTLIST] for some in near]
             # The first of every shortlist is certainly requested, the others if those before do not help.
             scores.expect([s for some in zip_longest(*shortlists) for s in some if s is not None])
             scores.score_ahead([support for some in shortlists for support in some])
             return shortlists
 
-        starts = sorted(found, key=lambda support: scores.score(support).loss)[: self.n_refined]
+        starts = sorted(found, key=lambda support: scores.score(support).loss)[:n_refined]
         limits = (budget.spent, self.max_exchanges)
         for refined in refine_by_exchanges(starts, neighbours, scores.prefers, *limits):
             assert state.best is not None

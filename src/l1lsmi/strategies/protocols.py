@@ -13,6 +13,8 @@ import numpy as np
 
 from l1lsmi._arrays import Array, HostArray
 from l1lsmi._numerics.model import Evaluation, Fit, Model, ModelBatch, ScoredModel
+from l1lsmi._numerics.optimization.exchanges import NO_HINTS, Hints
+from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import RowTable
 
 
@@ -101,7 +103,8 @@ class SetScorer(Protocol):
 
     - ``score_sets(sets, near=None)``: losses and models, or at the width of a given model;
     - ``set_gradient(columns, model, candidates)``: gradient of minus the loss;
-    - ``neighbours(sets, models, candidates, width)``: for each set those one exchange away, the best first.
+    - ``neighbours(sets, models, candidates, width, hints)``: for each set those one exchange away, the
+      best first; hints are features that should be tried, and features that must stay.
     """
 
     def score_sets(self, sets: Sequence[tuple[int, ...]], near: Model | None = None) -> list[ScoredModel]: ...
@@ -112,6 +115,7 @@ class SetScorer(Protocol):
         models: Sequence[Model],
         candidates: HostArray,
         width: int,
+        hints: Hints = NO_HINTS,
     ) -> list[list[tuple[int, ...]]]: ...
 
 
@@ -123,6 +127,8 @@ class Weightable(Features, Protocol):
     - ``rng(*key)``: a generator of its own for every key;
     - ``set_scorer(i)``: scorer ``i`` of sets of features (`SetScorer`);
     - ``best_loss``: a lower bound on its losses;
+    - ``target``: the encoded target;
+    - ``loss_functions()``: functions of the target whose unexplained variance is the loss of a set, or None;
     - ``score_of(fit)``: the score of a fit;
     - ``on_sample(n_rows)``: the problem on a sample of the rows, and the problem on all rows that goes with
       it.
@@ -130,6 +136,9 @@ class Weightable(Features, Protocol):
 
     @property
     def best_loss(self) -> float: ...
+    @property
+    def target(self) -> Target: ...
+    def loss_functions(self) -> HostArray | None: ...
     def draws(self, keys: Sequence[tuple[int, ...]]) -> Draws: ...
     def batch_size(self) -> int: ...
     def rng(self, *key: int) -> np.random.Generator: ...

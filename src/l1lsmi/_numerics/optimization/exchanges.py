@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -12,24 +12,81 @@ from l1lsmi._arrays import HostArray
 FeatureSet: TypeAlias = tuple[int, ...]
 
 
-def exchanges(
-    support: FeatureSet, gradient: HostArray, candidates: HostArray, width: int
-) -> list[FeatureSet]:
-    """Sets one exchange away: each of ``width`` features may leave, each of four times as many may enter.
+class Hints(NamedTuple):
+    """What is known about features from elsewhere.
 
-    Parameters
+    Attributes
+    ----------
+    enter : tuple of int
+        Features that may enter a set whatever a gradient is.
+    stay : tuple of int
+        Features that never leave a set.
+    """
+
+    enter: FeatureSet = ()
+    stay: FeatureSet = ()
+
+
+NO_HINTS = Hints()
+
+
+class Moves(NamedTuple):
+    """Features that may leave a set, and features that may enter it.
+
+    Attributes
     ----------
     support : tuple of int
-    gradient : numpy.ndarray
-        Gradient of the criterion in the squared weight of each candidate.
-    candidates : numpy.ndarray of int
-        Every feature that may be used.
-    width : int
+    leave, enter : list of int
     """
-    present = np.isin(candidates, support)
-    leave = candidates[present][np.argsort(gradient[present], kind="stable")[:width]]
-    enter = candidates[~present][np.argsort(-gradient[~present], kind="stable")[: 4 * width]]
-    return [tuple(sorted({*support, int(j)} - {int(i)})) for i in leave for j in enter]
+
+    support: FeatureSet
+    leave: list[int]
+    enter: list[int]
+
+    @classmethod
+    def of(
+        cls,
+        support: FeatureSet,
+        gradient: HostArray,
+        candidates: HostArray,
+        n: int,
+        hints: Hints = NO_HINTS,
+    ) -> Moves:
+        """The ``n`` least useful features may leave, and the ``n`` most useful ones enter, or as hinted.
+
+        Parameters
+        ----------
+        support : tuple of int
+        gradient : numpy.ndarray
+            Gradient of the criterion in the squared weight of each candidate.
+        candidates : numpy.ndarray of int
+            Every feature that may be used.
+        n : int
+        hints : Hints
+        """
+        present = np.isin(candidates, support)
+        least_useful = candidates[present][np.argsort(gradient[present], kind="stable")]
+        leave = [int(i) for i in least_useful if i not in hints.stay][:n]
+        enter = candidates[~present][np.argsort(-gradient[~present], kind="stable")[:n]]
+        both = dict.fromkeys([*enter.tolist(), *(j for j in hints.enter if j not in support)])
+        return cls(support, leave, list(both))
+
+    def smaller(self) -> list[FeatureSet]:
+        """The set without each feature that may leave."""
+        return [tuple(j for j in self.support if j != i) for i in self.leave]
+
+    def larger(self) -> list[FeatureSet]:
+        """The set with each feature that may enter."""
+        return [tuple(sorted((*self.support, j))) for j in self.enter]
+
+    def exchanges(self, without: HostArray, within: HostArray, n: int) -> list[FeatureSet]:
+        """The ``n`` exchanges with the lowest sum of the losses without one feature and with the other."""
+        total = (without[:, None] + within).ravel()
+        found = []
+        for place in np.argsort(total, kind="stable")[:n].tolist():
+            i, j = divmod(place, len(self.enter))
+            found.append(tuple(sorted((set(self.support) - {self.leave[i]}) | {self.enter[j]})))
+        return found
 
 
 def promising_exchanges(

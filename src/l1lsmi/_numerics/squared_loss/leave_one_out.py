@@ -23,7 +23,7 @@ from l1lsmi._arrays import (
 )
 from l1lsmi._numerics.grids import LOO_REGULARIZATIONS, LOO_WIDTHS
 from l1lsmi._numerics.model import Model, ScoredModel
-from l1lsmi._numerics.optimization.exchanges import FeatureSet, exchanges
+from l1lsmi._numerics.optimization.exchanges import NO_HINTS, FeatureSet, Hints, Moves
 from l1lsmi._numerics.sampling import spread_rows
 from l1lsmi._numerics.squared_loss import loo_terms
 from l1lsmi._numerics.squared_loss.loo_algebra import (
@@ -42,6 +42,8 @@ from l1lsmi._rows.table import RowTable
 
 #: A model of its own is not expected to lower the loss of a neighbouring set by more than this factor.
 MARGIN = 1.05
+#: Exchanges that are scored, for each unit of width.
+N_EXCHANGES = 4
 #: Arrays of rows by centres that are in memory at a time, for each set.
 ARRAYS_PER_SET = 9
 
@@ -225,33 +227,48 @@ class LeaveOneOutLoss:
         return np.asarray(total / (self.weight * sigma**2))
 
     def neighbours(
-        self, sets: Sequence[FeatureSet], models: Sequence[Model], candidates: HostArray, width: int
+        self,
+        sets: Sequence[FeatureSet],
+        models: Sequence[Model],
+        candidates: HostArray,
+        width: int,
+        hints: Hints = NO_HINTS,
     ) -> list[list[FeatureSet]]:
         """For each set those one exchange away, in the order of their losses under its model.
 
-        The gradient chooses the ``width`` features that may leave and those, four times as many, that may
-        enter; all their exchanges are scored, and those are returned that could be better than the set
-        under a model of their own.
+        The gradient chooses the features that may leave and enter, four times ``width`` of each, beside
+        the hints. Sets without one feature or with one more are scored, and then
+        the exchanges that promise most; those are returned that could be better than the set under a model
+        of their own.
         """
         gradients = [
             gradient
             for some in _batches(list(zip(sets, models, strict=True)), self._sets_at_once)
             for gradient in self.set_gradients([s for s, _ in some], [m for _, m in some], candidates)
         ]
-        # The set itself is scored with its neighbours.
-        asked = [
-            [support, *exchanges(support, gradient, candidates, width)]
+        moves = [
+            Moves.of(support, gradient, candidates, 4 * width, hints)
             for support, gradient in zip(sets, gradients, strict=True)
         ]
-        flat = [support for some in asked for support in some]
-        of_flat = [model for some, model in zip(asked, models, strict=True) for _ in some]
-        losses = iter(self.losses_under(flat, of_flat))
+        own = self._losses_of([[support] for support in sets], models)
+        smaller = self._losses_of([move.smaller() for move in moves], models)
+        larger = self._losses_of([move.larger() for move in moves], models)
+        asked = [
+            move.exchanges(np.array(without), np.array(within), N_EXCHANGES * width)
+            for move, without, within in zip(moves, smaller, larger, strict=True)
+        ]
         found = []
-        for some in asked:
-            own, *of_others = (next(losses) for _ in some)
-            near = [pair for pair in zip(of_others, some[1:], strict=True) if pair[0] < MARGIN * own]
+        for (loss,), some, losses in zip(own, asked, self._losses_of(asked, models), strict=True):
+            near = [pair for pair in zip(losses, some, strict=True) if pair[0] < MARGIN * loss]
             found.append([support for _, support in sorted(near, key=lambda pair: pair[0])])
         return found
+
+    def _losses_of(self, asked: Sequence[Sequence[FeatureSet]], models: Sequence[Model]) -> list[list[float]]:
+        """Losses of some sets, all of the same size, under each model."""
+        flat = [support for some in asked for support in some]
+        of_flat = [model for some, model in zip(asked, models, strict=True) for _ in some]
+        losses = iter(self.losses_under(flat, of_flat) if flat and flat[0] else [1.0] * len(flat))
+        return [[next(losses) for _ in some] for some in asked]
 
 
 def _widths_around(best: int) -> list[int]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.model import Model, ScoredModel
-from l1lsmi._numerics.optimization.exchanges import FeatureSet
+from l1lsmi._numerics.optimization.exchanges import NO_HINTS, FeatureSet, Hints
 from l1lsmi._numerics.squared_loss.leave_one_out import LeaveOneOutLoss
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import RowTable
@@ -54,7 +54,12 @@ class LeaveOneOutScorer:
         return np.asarray(self._proposing.set_gradients([support], [model], candidates)[0])
 
     def neighbours(
-        self, sets: Sequence[FeatureSet], models: Sequence[Model], candidates: HostArray, width: int
+        self,
+        sets: Sequence[FeatureSet],
+        models: Sequence[Model],
+        candidates: HostArray,
+        width: int,
+        hints: Hints = NO_HINTS,
     ) -> list[list[FeatureSet]]:
         """For each set those one exchange away that may be better, the best first."""
-        return self._proposing.neighbours(sets, models, candidates, width)
+        return self._proposing.neighbours(sets, models, candidates, width, hints)

@@ -1,0 +1,186 @@
+"""Orthonormal functions of every column: polynomials of its ranks, constant between quantiles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from l1lsmi._arrays import Array, HostArray, asarray_like, in_float64, namespace, to_numpy
+from l1lsmi._numerics.target import Target
+from l1lsmi._rows.parts import Part
+from l1lsmi._rows.table import RowTable, Table
+
+#: Bins of a column at most.
+N_BINS = 32
+#: Rows that quantiles are computed from at most.
+QUANTILE_ROWS = 10_000
+#: Functions of a column at most; the last ones are seen in single terms alone.
+N_FUNCTIONS = 16
+#: Functions of a column in terms of pairs; all of them where it has few different values.
+N_PAIR_FUNCTIONS = 3
+#: A column with so many bins at most has few different values: any contrast between them may matter.
+FEW_BINS = 6
+#: Rows that are worked on at a time.
+BLOCK_ROWS = 2_000
+
+
+@dataclass(frozen=True)
+class ColumnFunctions:
+    """Bins of some columns, and functions that are constant on them.
+
+    Attributes
+    ----------
+    columns : numpy.ndarray of int, shape (m,)
+        The columns, in order.
+    edges : numpy.ndarray of shape (m, N_BINS - 1)
+        A value is in the bin whose number is that of the edges below it.
+    values : numpy.ndarray of shape (m, N_BINS, N_FUNCTIONS)
+        The functions in every bin; 0 where a column has fewer functions.
+    sizes : numpy.ndarray of int, shape (m,)
+        Number of functions.
+    """
+
+    columns: HostArray
+    edges: HostArray
+    values: HostArray
+    sizes: HostArray
+
+    @classmethod
+    def of(
+        cls, table: RowTable, target: Target, columns: HostArray, rng: np.random.Generator
+    ) -> ColumnFunctions:
+        """Find quantiles in a sample of the rows, and functions that are orthonormal on all rows."""
+        rows = np.arange(table.n_rows)
+        if rows.size > QUANTILE_ROWS:
+            rows = np.sort(rng.choice(rows.size, QUANTILE_ROWS, replace=False))
+        sample = table.rows_of(rows)
+        places = columns if sample.columns is None else np.searchsorted(sample.columns, columns)
+        edges = _edges(to_numpy(sample.x)[:, places].astype(np.float64, copy=False), least_share(target))
+        empty = cls(columns, edges, np.empty((0, 0, 0)), np.empty(0, dtype=np.intp))
+        above = parts_of(table, target).sum(_rows_above, empty, columns=columns)
+        shares = -np.diff(above / target.weight, axis=1, prepend=1.0, append=0.0)
+        values, sizes = _polynomials(shares)
+        return cls(columns, edges, values, sizes)
+
+    def take(self, places: HostArray) -> ColumnFunctions:
+        """Some of the columns."""
+        return ColumnFunctions(
+            self.columns[places], self.edges[places], self.values[places], self.sizes[places]
+        )
+
+    @property
+    def n_pair_functions(self) -> HostArray:
+        """Number of functions of every column in terms of pairs, (m,)."""
+        few = self.sizes < FEW_BINS
+        return np.where(few, self.sizes, np.minimum(self.sizes, N_PAIR_FUNCTIONS))
+
+    def codes(self, table: Table) -> Array:
+        """Bins of the rows of a table, (rows, m)."""
+        if isinstance(table, CodedTable):
+            return _columns_of(table, self.columns)
+        x = in_float64(_columns_of(table, self.columns))
+        xp = namespace(x)
+        edges = asarray_like(self.edges, x)
+        codes = xp.astype(x > edges[:, 0], xp.uint8)
+        for k in range(1, self.edges.shape[1]):
+            codes += xp.astype(x > edges[:, k], xp.uint8)
+        return codes
+
+    def evaluate(self, codes: Array, places: HostArray, function: int) -> Array:
+        """One function of some columns, (rows, columns), from their bins, (rows, columns)."""
+        xp = namespace(codes)
+        flat = asarray_like(self.values[places, :, function].ravel(), codes, dtype=xp.float64)
+        starts = asarray_like(np.arange(places.size) * N_BINS, codes, dtype=xp.int64)
+        index = xp.astype(codes, xp.int64) + starts
+        return xp.reshape(xp.take(flat, xp.reshape(index, (-1,)), axis=0), index.shape)
+
+
+class CodedTable(Table):
+    """A table of bins instead of values."""
+
+
+def coded(table: RowTable, functions: ColumnFunctions) -> RowTable:
+    """The bins of all rows where they are in memory and fit, one byte each; else the table itself."""
+    if not isinstance(table, Table) or table.n_rows * functions.columns.size > table.resources.shared_bytes():
+        return table
+    xp = namespace(table.x)
+    blocks = [
+        functions.codes(table.slice_of(start, min(start + BLOCK_ROWS, table.n_rows)))
+        for start in range(0, table.n_rows, BLOCK_ROWS)
+    ]
+    return CodedTable(xp.concat(blocks, axis=0), table.mean, table.scale, table.resources, functions.columns)
+
+
+def parts_of(table: RowTable, target: Target) -> object:
+    """The rows with their targets, in parts."""
+    rows = max(BLOCK_ROWS, table.max_part_rows)
+    return table.parts(target, np.zeros((1, table.n_rows), dtype=np.intp), rows)
+
+
+def least_share(target: Target) -> float:
+    """Share of the rows that a value must have to be told apart from its neighbours.
+
+    A pair of such values then has five rows of the rarest class.
+    """
+    return float(np.clip(np.sqrt(5 / rows_of_rarest(target)), 0.002, 0.05))
+
+
+def rows_of_rarest(target: Target) -> float:
+    """Rows of the rarest class; half of all rows for numbers."""
+    if target.is_classification:
+        return float(np.bincount(target.codes).min())
+    return target.n_rows / 2
+
+
+def _columns_of(table: Table, columns: HostArray) -> Array:
+    """Columns of the values of a table that may have some of them only."""
+    held = np.arange(table.n_columns) if table.columns is None else table.columns
+    if held.size == columns.size:
+        return table.x
+    places = asarray_like(np.searchsorted(held, columns), table.x)
+    return namespace(table.x).take(table.x, places, axis=1)
+
+
+def _edges(sample: HostArray, share: float) -> HostArray:
+    """Values of a sample at evenly spaced ranks, and one at a small share of the rows from either end."""
+    ordered = np.sort(sample, axis=0)
+    ranks = np.concatenate([[share], np.arange(1, N_BINS - 2) / (N_BINS - 2), [1 - share]])
+    places = np.clip(np.ceil(np.sort(ranks) * len(sample)).astype(np.intp) - 1, 0, len(sample) - 1)
+    return np.ascontiguousarray(ordered[places].T)
+
+
+def _rows_above(part: Part, functions: ColumnFunctions) -> HostArray:
+    """Rows above every edge, or the sum of their weights, (m, N_BINS - 1)."""
+    x = in_float64(_columns_of(part.table, functions.columns))
+    xp = namespace(x)
+    weights = part.target.row_weights
+    across = None if weights is None else asarray_like(weights, x)[None, :]
+    edges = asarray_like(functions.edges, x)
+    counts = []
+    for k in range(functions.edges.shape[1]):
+        above = xp.astype(x > edges[:, k], xp.float64)
+        counts.append(xp.sum(above, axis=0) if across is None else xp.reshape(across @ above, (-1,)))
+    return np.asarray(to_numpy(xp.stack(counts, axis=1)))
+
+
+def _polynomials(shares: HostArray) -> tuple[HostArray, HostArray]:
+    """Orthonormal polynomials of the ranks under the shares of the bins, (m, bins), by Gram and Schmidt."""
+    ranks = 2 * np.cumsum(shares, axis=1) - shares - 1
+    values = np.zeros((*shares.shape, N_FUNCTIONS))
+    sizes = np.zeros(len(shares), dtype=np.intp)
+    previous = [np.ones_like(shares)]
+    n_bins = np.count_nonzero(shares > 1e-12, axis=1)
+    for a in range(N_FUNCTIONS):
+        # The last polynomial times the ranks: high powers would be nearly linear combinations of low ones.
+        new = previous[-1] * ranks
+        for _ in range(2):
+            for old in previous:
+                new = new - (shares * new * old).sum(axis=1, keepdims=True) * old
+        norm = np.sqrt((shares * new**2).sum(axis=1, keepdims=True))
+        exists = (n_bins > a + 1)[:, None] & (norm > 1e-6)
+        new = np.where(exists & (shares > 1e-12), new / np.where(exists, norm, 1.0), 0.0)
+        values[:, :, a] = new
+        sizes += exists[:, 0]
+        previous.append(new)
+    return values, sizes

@@ -1,0 +1,194 @@
+"""Sums over rows that terms are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from l1lsmi._arrays import Array, HostArray, asarray_like, binned_sums, is_non_numpy, namespace, to_numpy
+from l1lsmi._numerics.terms.columns import BLOCK_ROWS, N_BINS, ColumnFunctions
+from l1lsmi._numerics.terms.families import Term
+from l1lsmi._rows.parts import Part
+from l1lsmi._rows.table import DEVICE_BLOCK_ROWS
+
+
+class Residuals(NamedTuple):
+    """What a fit on some terms leaves of the functions of the target.
+
+    Attributes
+    ----------
+    terms : tuple of Term
+    means : numpy.ndarray of shape (d,)
+        Of the functions of the terms.
+    coefficients : numpy.ndarray of shape (d, b)
+    scale : numpy.ndarray of shape (b,)
+        Residuals are divided by it.
+    """
+
+    terms: tuple[Term, ...]
+    means: HostArray
+    coefficients: HostArray
+    scale: HostArray
+
+
+class Layout(NamedTuple):
+    """Functions of columns in terms of pairs, side by side: first all first functions, then all second ones.
+
+    Attributes
+    ----------
+    places : tuple of numpy.ndarray of int
+        For each function the columns that have it.
+    """
+
+    places: tuple[HostArray, ...]
+
+    @classmethod
+    def of(cls, functions: ColumnFunctions, places: HostArray, most: int) -> Layout:
+        """Of some columns, with so many functions at most."""
+        counts = np.minimum(functions.n_pair_functions[places], most)
+        return cls(tuple(places[counts > a] for a in range(int(counts.max(initial=0)))))
+
+    @property
+    def width(self) -> int:
+        return sum(some.size for some in self.places)
+
+
+def _blocks(part: Part) -> Iterator[tuple[Any, HostArray, HostArray | None]]:
+    """Tables of a few rows each, with their responses and weights."""
+    n_rows = part.table.n_rows
+    step = DEVICE_BLOCK_ROWS if is_non_numpy(part.table.x) else BLOCK_ROWS
+    for start in range(0, n_rows, step):
+        stop = min(start + step, n_rows)
+        weights = part.target.row_weights
+        yield (
+            part.table.slice_of(start, stop),
+            part.target.values[start:stop],
+            None if weights is None else weights[start:stop],
+        )
+
+
+def design(functions: ColumnFunctions, codes: Array, terms: Sequence[Term]) -> Array:
+    """Functions of some terms at some rows, (rows, d)."""
+    xp = namespace(codes)
+
+    def values(place: int, first: int, last: int) -> Array:
+        table = asarray_like(functions.values[place, :, first:last], codes)
+        return xp.take(table, xp.astype(codes[:, place], xp.int64), axis=0)
+
+    found = []
+    for places, family in terms:
+        if len(places) == 1:
+            found.append(values(places[0], family.first, min(family.last, int(functions.sizes[places[0]]))))
+        elif family.last == 1:
+            product = values(places[0], 0, 1)
+            for place in places[1:]:
+                product = product * values(place, 0, 1)
+            found.append(product)
+        else:
+            one, other = (values(place, 0, int(functions.n_pair_functions[place])) for place in places)
+            product = one[:, :, None] * other[:, None, :]
+            found.append(xp.reshape(product, (product.shape[0], -1))[:, 1:])
+    return xp.concat(found, axis=1)
+
+
+def size_of(functions: ColumnFunctions, term: Term) -> int:
+    """Number of functions of a term."""
+    places, family = term
+    if len(places) == 1:
+        return max(0, min(family.last, int(functions.sizes[places[0]])) - family.first)
+    if family.last == 1:
+        return 1
+    return int(np.prod(functions.n_pair_functions[list(places)])) - 1
+
+
+def _responses(
+    functions: ColumnFunctions, codes: Array, values: HostArray, weights: HostArray | None, fit: Residuals
+) -> Array:
+    """Weighted residuals of the functions of the target, (rows, b)."""
+    responses = asarray_like(values[:, : fit.scale.size], codes)
+    if fit.terms:
+        means, coefficients = (asarray_like(some, codes) for some in (fit.means, fit.coefficients))
+        responses = responses - (design(functions, codes, fit.terms) - means) @ coefficients
+    responses = responses / asarray_like(fit.scale, codes)
+    return responses if weights is None else responses * asarray_like(weights, codes)[:, None]
+
+
+def single_sums(part: Part, functions: ColumnFunctions, fit: Residuals) -> HostArray:
+    """Sums of residuals in every bin of every column, (m, bins, b)."""
+    total: Any = 0.0
+    for table, values, weights in _blocks(part):
+        codes = functions.codes(table)
+        responses = _responses(functions, codes, values, weights, fit)
+        total = total + to_numpy(binned_sums(codes, responses, N_BINS))
+    return np.asarray(total)
+
+
+def pair_sums(part: Part, functions: ColumnFunctions, layout: Layout, fit: Residuals) -> HostArray:
+    """Sums of products of two functions and a residual, (b, w, w)."""
+    total: Any = None
+    for table, values, weights in _blocks(part):
+        codes = functions.codes(table)
+        xp = namespace(codes)
+        responses = _responses(functions, codes, values, weights, fit)
+        across = xp.concat(
+            [functions.evaluate(_take(codes, some), some, a) for a, some in enumerate(layout.places)], axis=1
+        )
+        products = [
+            xp.matrix_transpose(across * responses[:, b][:, None]) @ across for b in range(responses.shape[1])
+        ]
+        products = xp.stack(products)
+        if total is None:
+            total = products
+        else:
+            total += products
+    return np.asarray(to_numpy(total))
+
+
+def triple_sums(part: Part, functions: ColumnFunctions, places: HostArray, fit: Residuals) -> HostArray:
+    """Sums of products of the first functions of three columns and a residual.
+
+    An array (b, m, m, m) that is 0 unless the columns are in increasing order.
+    """
+    m = places.size
+    total = np.zeros((fit.scale.size, m, m, m))
+    for table, values, weights in _blocks(part):
+        codes = functions.codes(table)
+        xp = namespace(codes)
+        responses = _responses(functions, codes, values, weights, fit)
+        first = functions.evaluate(_take(codes, places), places, 0)
+        for b in range(fit.scale.size):
+            for j in range(m - 2):
+                later = first[:, j + 1 :]
+                weighted = later * (first[:, j] * responses[:, b])[:, None]
+                total[b, j, j + 1 :, j + 1 :] += to_numpy(xp.matrix_transpose(weighted) @ later)
+    return total
+
+
+class TermSums(NamedTuple):
+    """Sums for least squares on some terms: of their functions, of products with each other and with targets."""
+
+    sums: HostArray  # (d,)
+    gram: HostArray  # (d, d)
+    joint: HostArray  # (d, responses)
+
+
+def gram_sums(part: Part, functions: ColumnFunctions, terms: tuple[Term, ...]) -> TermSums:
+    """Sums for least squares on some terms."""
+    found: list[TermSums] = []
+    for table, values, weights in _blocks(part):
+        codes = functions.codes(table)
+        xp = namespace(codes)
+        columns = design(functions, codes, terms)
+        weighted = columns if weights is None else columns * asarray_like(weights, codes)[:, None]
+        across = xp.matrix_transpose(weighted)
+        products = (xp.sum(weighted, axis=0), across @ columns, across @ asarray_like(values, codes))
+        found.append(TermSums(*(np.asarray(to_numpy(product)) for product in products)))
+    return TermSums(*(np.sum(some, axis=0) for some in zip(*found, strict=True)))
+
+
+def _take(codes: Array, places: HostArray) -> Array:
+    if places.size == codes.shape[1]:
+        return codes
+    return namespace(codes).take(codes, asarray_like(places, codes), axis=1)
