@@ -18,6 +18,8 @@ class OutOfCoreTable(ColumnScales):
     mean, scale : numpy.ndarray of shape (m,)
         Column means and standard deviations; a scale of 0 marks a constant column.
     resources : Resources
+    limits : numpy.ndarray of shape (2, m) or None
+        Values of a column below the first and above the second are clipped.
     """
 
     in_memory: ClassVar[bool] = False
@@ -40,6 +42,10 @@ class OutOfCoreTable(ColumnScales):
     def batch_size(self, bytes_each: int) -> int:
         """Rows are read for one restart or set at a time."""
         return 1
+
+    def table_of(self, x: HostArray, columns: HostArray | None = None) -> Table:
+        """Some rows that were read, with all columns or some."""
+        return Table(x, self.mean, self.scale, self.resources, columns, limits=self.limits)
 
     def locate(self, rows: HostArray) -> tuple[Table, HostArray]:
         """A table in memory that has some rows, and their row numbers in it."""

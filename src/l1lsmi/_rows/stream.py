@@ -60,6 +60,7 @@ class StreamTable(OutOfCoreTable):
     n_rows : int
     mean, scale : numpy.ndarray of shape (m,)
     resources : Resources
+    limits : numpy.ndarray of shape (2, m) or None
     """
 
     source: BlockSource
@@ -67,6 +68,7 @@ class StreamTable(OutOfCoreTable):
     mean: HostArray
     scale: HostArray
     resources: Resources
+    limits: HostArray | None = None
 
     def blocks(self, columns: HostArray | None) -> Iterator[HostArray]:
         """Blocks of the source, which must have the rows that it had at first."""
@@ -89,7 +91,7 @@ class StreamTable(OutOfCoreTable):
             if inside.size:
                 found.append(block[inside - start])
             start = stop
-        return Table(np.concatenate(found), self.mean, self.scale, self.resources)
+        return self.table_of(np.concatenate(found))
 
     def read_columns(self, columns: HostArray) -> Table:
         """Some columns, in order, of all rows, in memory."""
@@ -97,7 +99,7 @@ class StreamTable(OutOfCoreTable):
         for block in self.blocks(columns):
             x[start : start + len(block)] = block
             start += len(block)
-        return Table(x, self.mean, self.scale, self.resources, columns)
+        return self.table_of(x, columns)
 
     def parts(self, target: Any, fold_of_row: HostArray, part_rows: int) -> StreamParts:
         """The rows with their targets and folds, in the blocks of the source."""
@@ -118,7 +120,7 @@ class StreamParts:
         held = np.empty(0, dtype=np.intp) if columns is None else columns
         for block in blocks:
             stop = start + len(block)
-            here = Table(block, table.mean, table.scale, table.resources, held)
+            here = table.table_of(block, held)
             yield Part(here, self.target.slice_of(start, stop), self.fold_of_row[..., start:stop])
             start = stop
 
@@ -149,7 +151,7 @@ class StreamParts:
         for number, block in enumerate(_even_blocks(table.blocks(columns), block_rows)):
             stop = start + len(block)
             if number >= first:
-                here = Table(block, table.mean, table.scale, table.resources, columns)
+                here = table.table_of(block, columns)
                 part = Part(here, self.target.slice_of(start, stop), self.fold_of_row[..., start:stop])
                 if number < first + n_held:
                     held.append(part)

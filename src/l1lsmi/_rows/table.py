@@ -109,6 +109,16 @@ def standardize(values: Array, mean: HostArray, scale: HostArray) -> Array:
     return values
 
 
+def clip_to(values: Array, limits: HostArray) -> Array:
+    """Clip every column to its limits, (2, columns), in place where the library allows."""
+    low, high = asarray_like(limits[0], values), asarray_like(limits[1], values)
+    if isinstance(values, np.ndarray):
+        return np.clip(values, low, high, out=values)
+    xp = namespace(values)
+    values = xp.where(values < low, low, values)
+    return xp.where(values > high, high, values)
+
+
 @dataclass(frozen=True)
 class Resources:
     """Memory, threads, precision and cluster for the work with rows.
@@ -207,10 +217,11 @@ class _Once:
 
 
 class ColumnScales:
-    """What follows from the means and standard deviations of columns."""
+    """What follows from the means, standard deviations and limits of columns."""
 
     mean: HostArray
     scale: HostArray
+    limits: HostArray | None
 
     @property
     def n_columns(self) -> int:
@@ -237,6 +248,8 @@ class Table(ColumnScales):
         The columns that ``x`` has, in order; None is all.
     single : Table or None
         Of a table in float64, the same one in float32, whose standardised copy it shares.
+    limits : numpy.ndarray of shape (2, m) or None
+        Values of a column below the first and above the second are clipped.
     """
 
     x: Array
@@ -245,6 +258,7 @@ class Table(ColumnScales):
     resources: Resources = Resources()
     columns: HostArray | None = None
     single: Table | None = None
+    limits: HostArray | None = None
     _standardized: _Once = field(default_factory=_Once, init=False, repr=False, compare=False)
     in_memory: ClassVar[bool] = True
 
@@ -286,7 +300,8 @@ class Table(ColumnScales):
     def copied_standardized(self) -> Table:
         """The same table made of a standardised copy in its precision, to be moved to a device."""
         z = self.take(np.arange(self.n_rows), np.arange(self.n_columns))
-        return replace(self, x=z, mean=np.zeros_like(self.mean), scale=np.where(self.scale > 0, 1.0, 0.0))
+        ones = np.where(self.scale > 0, 1.0, 0.0)
+        return replace(self, x=z, mean=np.zeros_like(self.mean), scale=ones, limits=None)
 
     # -- sizes -----------------------------------------------------------------------------
 
@@ -354,25 +369,31 @@ class Table(ColumnScales):
         if self.resources.precision == "float64":
             z = np.array(self.x, dtype=np.float64, order="C")
             for some in _row_slices(z, 250_000):
-                standardize(z[some], self.mean, self.scale)
+                self.standardize(z[some])
             return z
         return np.asarray(self.take(np.arange(self.n_rows), np.arange(self.n_columns)))
+
+    def standardize(self, values: Array, columns: HostArray | None = None) -> Array:
+        """Clip and standardise values of some columns, (..., columns) or all, in place where possible."""
+        picked: Any = slice(None) if columns is None else columns
+        if self.limits is not None:
+            values = clip_to(values, self.limits[:, picked])
+        return standardize(values, self.mean[picked], self.scale[picked])
 
     def take(self, rows: HostArray, columns: HostArray) -> Array:
         """Standardised values of some rows and columns, as a new array in the precision of the table."""
         places = columns if self.columns is None else np.searchsorted(self.columns, columns)
         whole = places.size == self.x.shape[1] and np.array_equal(places, np.arange(places.size))
         picked = None if whole else places
-        mean, scale = self.mean[columns], self.scale[columns]
         if self.resources.precision == "float64":
-            return standardize(in_float64(gather(self.x, rows, picked)), mean, scale)
+            return self.standardize(in_float64(gather(self.x, rows, picked)), columns)
         # The mean is subtracted in float64, a few rows at a time: an offset must not cost digits.
         z = empty((rows.size, places.size), self.x, self.dtype)
         step = max(1, (DEVICE_BUFFER if is_non_numpy(self.x) else BUFFER) // max(1, places.size))
         for start in range(0, rows.size, step):
             stop = min(start + step, rows.size)
             some = in_float64(gather(self.x, rows[start:stop], picked))
-            z[start:stop, :] = astype_like(standardize(some, mean, scale), z)
+            z[start:stop, :] = astype_like(self.standardize(some, columns), z)
         return z
 
     def take_batch(self, rows: HostArray, columns: HostArray) -> Array:
@@ -381,6 +402,8 @@ class Table(ColumnScales):
             return self.take(rows[0], columns[0])[None, ...]
         places = columns if self.columns is None else np.searchsorted(self.columns, columns)
         z = in_float64(gather_batch(self.x, rows, places))
+        if self.limits is not None:
+            z = clip_to(z, self.limits[:, columns][:, :, None, :])
         z = standardize(z, self.mean[columns][:, None, :], self.scale[columns][:, None, :])
         return namespace(z).astype(z, self.dtype, copy=False)
 

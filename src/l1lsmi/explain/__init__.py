@@ -3,6 +3,7 @@
 from l1lsmi.explain.contributions import Contributions, contributions
 from l1lsmi.explain.explanation import Explanation, explain_selection
 from l1lsmi.explain.interactions import Interactions, interactions
+from l1lsmi.explain.pair_terms import PairTerms, pair_terms
 from l1lsmi.explain.path import PathStep, PathTable, path_table
 from l1lsmi.explain.redundancy import Redundancy, Rejected, redundancy
 from l1lsmi.explain.sample import sample_rows
@@ -14,6 +15,7 @@ __all__ = [
     "contributions",
     "redundancy",
     "interactions",
+    "pair_terms",
     "explain_selection",
     "sample_rows",
     "PathTable",
@@ -23,5 +25,6 @@ __all__ = [
     "Redundancy",
     "Rejected",
     "Interactions",
+    "PairTerms",
     "Explanation",
 ]

@@ -42,9 +42,13 @@ def task_of(selector: Any) -> str:
 
 def column_names(selector: Any, feature_names: Sequence[Any] | None = None) -> tuple[str, ...]:
     """Names of all features: those given, else those the selector was fitted to, else x0, x1, ..."""
-    m = int(selector.n_features_in_)
     if feature_names is None:
         feature_names = getattr(selector, "feature_names_in_", None)
+    return checked_names(feature_names, int(selector.n_features_in_))
+
+
+def checked_names(feature_names: Sequence[Any] | None, m: int) -> tuple[str, ...]:
+    """One name for each of ``m`` features; x0, x1, ... for None."""
     if feature_names is None:
         return tuple(f"x{j}" for j in range(m))
     if len(feature_names) != m:

@@ -14,6 +14,7 @@ from l1lsmi._rows.table import Table
 from l1lsmi._validation.features import check_features, check_varying
 from l1lsmi._validation.parameters import check_measure, seed_of
 from l1lsmi.explain._fitted import column_names, fitted_weights, selected_columns, task_of
+from l1lsmi.explain.pair_terms import terms_of
 from l1lsmi.explain.sample import encode_target, sample_target
 from l1lsmi.measures import Measure, SquaredMutualInformation
 
@@ -66,6 +67,7 @@ class SubsetScorer:
         self.seed = seed_of(random_state)
         self.rows = sample_target(target, max_rows, self.seed)
         self.n_rows_in = target.n_rows
+        self._all_rows, self._all_targets = checked, target
         self.table = Table.of(np.asarray(to_numpy(gather(checked, self.rows, None)), dtype=np.float64))
         check_varying(self.table)
         self.target = _target_rows(target, self.rows)
@@ -82,6 +84,12 @@ class SubsetScorer:
     @property
     def n_rows(self) -> int:
         return int(self.rows.size)
+
+    def pair_z(self, columns: HostArray) -> HostArray:
+        """z-scores of interactions of some columns, from all rows, (columns, columns)."""
+        table = Table.of(gather(self._all_rows, np.arange(self.n_rows_in), columns))
+        names = tuple(self.names[j] for j in columns)
+        return terms_of(table, self._all_targets, names, self.seed).pair_z
 
     def quick_measure(self, **settings: Any) -> SquaredMutualInformation:
         """Squared-loss mutual information with quick settings, and fewer folds for few rows."""

@@ -30,8 +30,11 @@ class Interactions:
         Score of two features; on the diagonal the score of one.
     alone : numpy.ndarray of float, shape (f,)
         Score of each feature alone.
+    z : numpy.ndarray of float, shape (f, f)
+        z-scores of the effect of two features together beyond their single effects, from all rows that were
+        given (see `pair_terms`). Without an interaction they are standard normal.
     n_rows, n_rows_in : int
-        Number of rows used, and number of rows given.
+        Number of rows used for the scores, and number of rows given.
     """
 
     columns: HostArray
@@ -39,6 +42,7 @@ class Interactions:
     matrix: HostArray
     joint: HostArray
     alone: HostArray
+    z: HostArray
     n_rows: int
     n_rows_in: int
 
@@ -115,6 +119,7 @@ def score_pairs(scorer: SubsetScorer, max_features: int = 20) -> Interactions:
         matrix=matrix,
         joint=joint,
         alone=alone,
+        z=scorer.pair_z(columns),
         n_rows=scorer.n_rows,
         n_rows_in=scorer.n_rows_in,
     )

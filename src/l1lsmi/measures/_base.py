@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import StrOptions
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.model import Fit
@@ -15,6 +17,7 @@ from l1lsmi._numerics.ranking import scatter
 from l1lsmi._numerics.set_scorer import DrawScorer
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import RowTable, Table
+from l1lsmi._rows.tails import clip_tails
 from l1lsmi._validation.features import check_varying, check_xy
 from l1lsmi._validation.parameters import seed_of
 
@@ -41,6 +44,9 @@ class MeasureProblem:
     #: Whether scores of neighbouring sets are those that `score_set` would give.
     neighbours_are_exact: ClassVar[bool] = True
 
+    #: Features that a search is restricted to; None is all.
+    _restricted_to: HostArray | None = None
+
     def __init__(self, table: RowTable, target: Target) -> None:
         self.table = table
         self.target = target
@@ -52,8 +58,24 @@ class MeasureProblem:
 
     @property
     def columns(self) -> HostArray:
-        """The features that vary."""
-        return self.table.varying
+        """The features that vary, or those of them that a search is restricted to."""
+        return self.table.varying if self._restricted_to is None else self._restricted_to
+
+    def restricted_to(self, columns: HostArray) -> Any:
+        """The same problem, in which a search uses some features only.
+
+        Parameters
+        ----------
+        columns : numpy.ndarray of int
+            Features that vary, in order.
+
+        Returns
+        -------
+        problem : MeasureProblem
+        """
+        other = copy(self)
+        other._restricted_to = columns
+        return other
 
     def batch_size(self) -> int:
         """How many draws are worth working on at once.
@@ -115,6 +137,10 @@ class MeasureProblem:
         problem : MeasureProblem
         """
         raise NotImplementedError(f"{type(self).__name__} cannot be bound to some of its rows")
+
+
+#: Values of the parameter of measures that standardise columns.
+TAILS: list[Any] = [StrOptions({"clip", "keep"})]
 
 
 class WeightableProblem(MeasureProblem):
@@ -190,6 +216,8 @@ class Measure(BaseEstimator):
     supports_out_of_core: ClassVar[bool] = False
     #: Why a strategy may find something missing; completes the error message.
     limits: ClassVar[str] = "use another strategy"
+    #: What is done to columns with heavy tails, by a measure that standardises them.
+    tails: str = "keep"
     task: str
     random_state: Any = None
 
@@ -207,6 +235,10 @@ class Measure(BaseEstimator):
         problem : MeasureProblem
         """
         raise NotImplementedError
+
+    def _scaled(self, table: RowTable, target: Target) -> RowTable:
+        """The table with heavy tails clipped, unless they are to be kept."""
+        return clip_tails(table, target) if self.tails == "clip" else table
 
     def _problem(self, X: Any, y: Any) -> Any:
         self._validate_params()

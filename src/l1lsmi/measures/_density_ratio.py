@@ -20,12 +20,12 @@ from l1lsmi._numerics.model import Fit, Grid, Model, ScoredModel
 from l1lsmi._numerics.sampling import balanced_centers, draw_with_rare, stratified_folds, uniform_centers
 from l1lsmi._numerics.squared_loss.target_functions import MOST_VALUES, TargetFunctions
 from l1lsmi._numerics.target import Target
-from l1lsmi._rows.table import RowTable, Table, standardize
+from l1lsmi._rows.table import RowTable, Table
 from l1lsmi._validation.features import check_pairs
 from l1lsmi._validation.folds import check_folds
 from l1lsmi._validation.parameters import check_all_positive, seed_of
 from l1lsmi._validation.target import TASKS
-from l1lsmi.measures._base import Measure, MeasureProblem
+from l1lsmi.measures._base import TAILS, Measure, MeasureProblem
 
 
 class DensityRatioMeasure(Measure):
@@ -40,6 +40,7 @@ class DensityRatioMeasure(Measure):
         "target_sigma_factor": [Interval(Real, 1e-6, 1e6, closed="both")],
         "score_by": [StrOptions({"estimate", "cross_validation"})],
         "task": [StrOptions(set(TASKS))],
+        "tails": TAILS,
         "random_state": ["random_state"],
     }
     #: What the measure is where the cross-validation score is 0.
@@ -91,6 +92,7 @@ class DensityRatioMeasure(Measure):
         problem : MeasureProblem
         """
         self._validate_params()
+        table = self._scaled(table, target)
         for name, value in self.get_params().items():
             if self._parameter_constraints[name] == ["array-like"] and (name != "sigmas" or len(value)):
                 check_all_positive(self, name)
@@ -387,9 +389,8 @@ class DensityRatioEstimate:
         X = np.array(to_numpy(check_pairs(X, y, self.centers.shape[1])), dtype=np.float64)
         y = to_numpy(y) if is_non_numpy(y) else np.asarray(y)
         columns = self._table.varying
-        mean, scale = self._table.mean[columns], self._table.scale[columns]
-        rows = standardize(X[:, columns], mean, scale)
-        centers = standardize(self.centers[:, columns], mean, scale)
+        rows = self._table.standardize(X[:, columns], columns)
+        centers = self._table.standardize(self.centers[:, columns], columns)
         squared = (rows**2).sum(1)[:, None] - 2 * rows @ centers.T + (centers**2).sum(1)
         kernel = np.exp(-0.5 * np.maximum(squared, 0.0) / self.sigma**2)
         at_rows = self._target.encode(y)

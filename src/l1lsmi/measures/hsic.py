@@ -17,7 +17,7 @@ from l1lsmi._rows.medians import weighted_median_distance
 from l1lsmi._rows.table import RowTable
 from l1lsmi._validation.parameters import seed_of
 from l1lsmi._validation.target import TASKS
-from l1lsmi.measures._base import Measure, WeightableProblem
+from l1lsmi.measures._base import TAILS, Measure, WeightableProblem
 
 WIDTH = Interval(Real, 1e-6, 1e6, closed="both")
 
@@ -40,6 +40,9 @@ class HSIC(Measure):
         used for classes.
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" takes numbers with fractions, or more than 20 different whole numbers, for regression.
+    tails : {"clip", "keep"}, default="clip"
+        "clip" clips columns with heavy tails before they are standardised, at three standard deviations of
+        what is left of them, and scales columns down that mostly have one value; others stay as they are.
 
     Notes
     -----
@@ -63,14 +66,21 @@ class HSIC(Measure):
         "sigma": [WIDTH, None],
         "target_sigma": [WIDTH, None],
         "task": [StrOptions(set(TASKS))],
+        "tails": TAILS,
     }
 
     def __init__(
-        self, *, sigma: float | None = None, target_sigma: float | None = None, task: str = "auto"
+        self,
+        *,
+        sigma: float | None = None,
+        target_sigma: float | None = None,
+        task: str = "auto",
+        tails: str = "clip",
     ) -> None:
         self.sigma = sigma
         self.target_sigma = target_sigma
         self.task = task
+        self.tails = tails
 
     def bind(self, table: RowTable, target: Target, random_state: Any = None) -> HSICProblem:
         """Bind the measure to data, for a strategy to search.
@@ -87,6 +97,7 @@ class HSIC(Measure):
         problem : MeasureProblem
         """
         self._validate_params()
+        table = self._scaled(table, target)
         target_sigma = self.target_sigma
         if target_sigma is None:
             target_sigma = 1.0 if target.values is None else _median_distance(target)
@@ -130,7 +141,7 @@ class HSICProblem(WeightableProblem):
         rows, weights = draw_with_rare(target.codes, one_stratum, values, n_rows, self.rng(4))
         some = target.rows_of(rows)
         some = some if weights is None else some.weighted(weights)
-        return HSICProblem(self.table.rows_of(rows), some, *self._sigmas, self._seed), self
+        return self._with(self.table.rows_of(rows), some), self
 
     def on_rows(self, rows: HostArray) -> HSICProblem:
         """The same problem on given rows, which are then in memory.
@@ -143,7 +154,12 @@ class HSICProblem(WeightableProblem):
         -------
         problem : HSICProblem
         """
-        return HSICProblem(self.table.rows_of(rows), self.target.rows_of(rows), *self._sigmas, self._seed)
+        return self._with(self.table.rows_of(rows), self.target.rows_of(rows))
+
+    def _with(self, table: RowTable, target: Target) -> HSICProblem:
+        other = HSICProblem(table, target, *self._sigmas, self._seed)
+        other._restricted_to = self._restricted_to
+        return other
 
     def score_each(self, columns: HostArray) -> HostArray:
         """Score of every column alone."""

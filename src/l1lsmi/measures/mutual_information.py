@@ -49,6 +49,9 @@ class MutualInformation(DensityRatioMeasure):
         ``-cv_score``, which does not grow with the number of features, or the estimate from all rows.
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" takes numbers with fractions, or more than 20 different whole numbers, for regression.
+    tails : {"clip", "keep"}, default="clip"
+        "clip" clips columns with heavy tails before they are standardised, at three standard deviations of
+        what is left of them, and scales columns down that mostly have one value; others stay as they are.
     random_state : int, RandomState instance or None, default=None
         Draws the centres and the folds.
 
@@ -80,6 +83,7 @@ class MutualInformation(DensityRatioMeasure):
         target_sigma_factor: float = 1.0,
         score_by: str = "cross_validation",
         task: str = "auto",
+        tails: str = "clip",
         random_state: Any = None,
     ) -> None:
         self.n_basis = n_basis
@@ -90,6 +94,7 @@ class MutualInformation(DensityRatioMeasure):
         self.target_sigma_factor = target_sigma_factor
         self.score_by = score_by
         self.task = task
+        self.tails = tails
         self.random_state = random_state
 
     def _grid(self) -> Grid:

@@ -50,6 +50,9 @@ class SquaredMutualInformation(DensityRatioMeasure):
         ``-cv_score - 1/2``, which does not grow with the number of features, or the estimate from all rows.
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" takes numbers with fractions, or more than 20 different whole numbers, for regression.
+    tails : {"clip", "keep"}, default="clip"
+        "clip" clips columns with heavy tails before they are standardised, at three standard deviations of
+        what is left of them, and scales columns down that mostly have one value; others stay as they are.
     random_state : int, RandomState instance or None, default=None
         Draws the centres and the folds.
 
@@ -87,6 +90,7 @@ class SquaredMutualInformation(DensityRatioMeasure):
         target_sigma_factor: float = 1.0,
         score_by: str = "cross_validation",
         task: str = "auto",
+        tails: str = "clip",
         random_state: Any = None,
     ) -> None:
         self.n_basis = n_basis
@@ -98,6 +102,7 @@ class SquaredMutualInformation(DensityRatioMeasure):
         self.target_sigma_factor = target_sigma_factor
         self.score_by = score_by
         self.task = task
+        self.tails = tails
         self.random_state = random_state
 
     def _grid(self) -> Grid:

@@ -115,9 +115,10 @@ def interactions_section(found: Interactions, index: FeatureIndex) -> dict[str, 
     if found.columns.size < 2:
         return None
     return {
-        "n_rows": found.n_rows,
+        "n_rows": found.n_rows_in,
         "n_left_out": len(index.selected) - int(found.columns.size),
-        **_matrix(found.columns, found.matrix, index),
+        # Below 0 there is no more than chance.
+        **_matrix(found.columns, np.maximum(found.z, 0.0), index),
     }
 
 

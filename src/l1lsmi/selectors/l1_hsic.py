@@ -50,6 +50,9 @@ class L1HSIC(L1Selector):
     precision : {"float64", "float32"}, default="float64"
         Data type of distances and kernels. "float32" takes about half the memory beside X, and less
         time. Means and scales of the columns, sums over rows and weights are in float64 either way.
+    tails : {"clip", "keep"}, default="clip"
+        "clip" clips columns with heavy tails before they are standardised, at three standard deviations of
+        what is left of them, and scales columns down that mostly have one value; others stay as they are.
     random_state : int, RandomState instance or None, default=None
         Draws the starts.
     n_jobs : int or None, default=None
@@ -102,7 +105,7 @@ class L1HSIC(L1Selector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **L1Selector._parameter_constraints,
-        **pick(HSIC, "sigma", "task"),
+        **pick(HSIC, "sigma", "task", "tails"),
     }
 
     def __init__(
@@ -119,6 +122,7 @@ class L1HSIC(L1Selector):
         memory_limit: int | None = None,
         device: str | None = None,
         precision: str = "float64",
+        tails: str = "clip",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -134,12 +138,13 @@ class L1HSIC(L1Selector):
         self.memory_limit = memory_limit
         self.device = device
         self.precision = precision
+        self.tails = tails
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _make_measure(self) -> Measure:
-        return HSIC(sigma=self.sigma, task=self.task)
+        return HSIC(sigma=self.sigma, task=self.task, tails=self.tails)
 
     def _rename(self, learned: dict[str, Any]) -> dict[str, Any]:
         # What has no meaning for a measure without model selection.

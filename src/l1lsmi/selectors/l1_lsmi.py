@@ -54,6 +54,9 @@ class L1LSMI(L1Selector):
         Data type of distances and kernels. "float32" takes about half the memory beside X, and less
         time where they are most of the work: with many columns or many rows. Means and scales of the
         columns, sums over rows, fits and weights are in float64 either way.
+    tails : {"clip", "keep"}, default="clip"
+        "clip" clips columns with heavy tails before they are standardised, at three standard deviations of
+        what is left of them, and scales columns down that mostly have one value; others stay as they are.
     random_state : int, RandomState instance or None, default=None
         Draws centres, folds and starts. The same number gives the same answer whatever ``n_jobs``
         or the number of BLAS threads.
@@ -97,8 +100,9 @@ class L1LSMI(L1Selector):
 
     Notes
     -----
-    Columns are standardised by mean and standard deviation. A single value that is thousands of times as
-    large as all others leaves little of the rest of its column: clip or transform such columns first.
+    Columns are standardised by mean and standard deviation, after those with heavy tails were clipped
+    (``tails``): a value that is thousands of times as large as all others neither hides nor emphasises
+    its column.
 
     Examples
     --------
@@ -116,7 +120,7 @@ class L1LSMI(L1Selector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **L1Selector._parameter_constraints,
-        **pick(SquaredMutualInformation, "n_basis", "cv", "task"),
+        **pick(SquaredMutualInformation, "n_basis", "cv", "task", "tails"),
     }
 
     def __init__(
@@ -134,6 +138,7 @@ class L1LSMI(L1Selector):
         memory_limit: int | None = None,
         device: str | None = None,
         precision: str = "float64",
+        tails: str = "clip",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -150,6 +155,7 @@ class L1LSMI(L1Selector):
         self.memory_limit = memory_limit
         self.device = device
         self.precision = precision
+        self.tails = tails
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -160,6 +166,7 @@ class L1LSMI(L1Selector):
             centers="uniform" if self.algorithm == "paper" else "balanced",
             cv=self.cv,
             task=self.task,
+            tails=self.tails,
         )
 
     def _rename(self, learned: dict[str, Any]) -> dict[str, Any]:

@@ -157,6 +157,7 @@ class ClusterTable(OutOfCoreTable):
         Number of the first row of every chunk, and after them the number of rows.
     mean, scale : numpy.ndarray of shape (m,)
     resources : Resources
+    limits : numpy.ndarray of shape (2, m) or None
     """
 
     client: Any
@@ -165,6 +166,7 @@ class ClusterTable(OutOfCoreTable):
     mean: HostArray
     scale: HostArray
     resources: Resources
+    limits: HostArray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -180,7 +182,7 @@ class ClusterTable(OutOfCoreTable):
             if high > low
         ]
         found = _run(self.client, _take, wanted)
-        return Table(np.concatenate(found), self.mean, self.scale, self.resources)
+        return self.table_of(np.concatenate(found))
 
     def parts(self, target: Any, fold_of_row: HostArray, part_rows: int) -> ClusterParts:
         """The rows with their targets and folds, in the chunks on the workers."""
@@ -195,7 +197,8 @@ class ClusterTable(OutOfCoreTable):
                     fold_of_row[..., start:stop],
                     self.resources.precision,
                 )
-                parts.append(_submit(self.client, worker, _part, chunk, self.mean, self.scale, *beside))
+                scales = (self.mean, self.scale, self.limits)
+                parts.append(_submit(self.client, worker, _part, chunk, scales, *beside))
         return ClusterParts(self.client, parts, np.diff(self.starts), self.resources)
 
     def _even_places(self) -> list[str]:
@@ -412,12 +415,13 @@ def _task(function: Callable[..., Any], arguments: tuple[Any, ...]) -> _Task:
 
 
 def _part(
-    block: HostArray, mean: HostArray, scale: HostArray, target: Any, fold_of_row: HostArray, precision: str
+    block: HostArray, scales: tuple[Any, ...], target: Any, fold_of_row: HostArray, precision: str
 ) -> Part:
     _tell_sizes()
     # Of rows that stay on a worker no standardised copy is to be made.
     resources = Resources(memory_limit=0, precision=precision)
-    return Part(Table(block, mean, scale, resources), target, fold_of_row)
+    mean, scale, limits = scales
+    return Part(Table(block, mean, scale, resources, limits=limits), target, fold_of_row)
 
 
 def _narrow(part: Part, columns: HostArray) -> Part:

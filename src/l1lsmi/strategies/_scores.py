@@ -19,8 +19,8 @@ from l1lsmi.strategies.protocols import SetScorer, Weightable
 
 #: Sets are scored on a cluster where one takes so many seconds; below that, sending them costs too much.
 WORTH_SENDING = 0.05
-#: A loss this close to the best that any set could have cannot be improved noticeably.
-NEARLY = 1e-3
+#: Terms explain nearly as much as kernels where the unexplained share is no larger than by this factor.
+SUFFICIENT = 1.03
 
 
 class ScoreCache:
@@ -32,8 +32,7 @@ class ScoreCache:
     n_scorers : int
         Scorers whose mean loss a set must lower to be preferred.
     term_loss : callable or None
-        Loss of a set by its terms, nan where there is none. The loss of a set is the mean of both: they err
-        in different ways.
+        Loss of a set by its terms, nan where there is none.
     """
 
     def __init__(
@@ -47,8 +46,9 @@ class ScoreCache:
         self.n_scorers = n_scorers
         self._scorers: dict[int, SetScorer] = {}
         self._scores: dict[tuple[int, FeatureSet], ScoredModel] = {}
-        #: Losses by the first scorer alone.
-        self._own_losses: dict[FeatureSet, float] = {}
+        #: Whether the loss of a set is the mean of its losses by the scorer and by its terms. With a weak
+        #: signal both are noisy and err in different ways; a strong one may not be made of terms.
+        self.use_terms = False
         #: Sets that were requested of the first scorer, in order; others were scored ahead of their request.
         self._requested: dict[FeatureSet, None] = {}
         self._cluster = cluster_of(problem)
@@ -71,9 +71,9 @@ class ScoreCache:
         if (i, support) not in self._scores:
             scorer, started = self.scorer(i), time.perf_counter()
             (scored,) = scorer.score_sets([support])
-            self._store(i, support, scored)
+            self._scores[i, support] = scored
             self._seconds = time.perf_counter() - started
-        return self._scores[i, support]
+        return self.with_terms(support, self._scores[i, support])
 
     def expect(self, supports: Sequence[FeatureSet]) -> None:
         """Say which sets may be requested next, in order: a cluster scores some of them ahead."""
@@ -84,26 +84,22 @@ class ScoreCache:
         unseen = [s for s in dict.fromkeys(supports) if (0, s) not in self._scores]
         if unseen and self._batched:
             for support, scored in zip(unseen, self.scorer().score_sets(unseen), strict=True):
-                self._store(0, support, scored)
-
-    def _store(self, i: int, support: FeatureSet, scored: ScoredModel) -> None:
-        self._scores[i, support] = self.with_terms(support, scored)
-        if i == 0:
-            self._own_losses[support] = scored.loss
+                self._scores[0, support] = scored
 
     def with_terms(self, support: FeatureSet, scored: ScoredModel) -> ScoredModel:
-        """The mean of the losses of a set by the scorer and by its terms."""
-        of_terms = math.nan if self._term_loss is None else self._term_loss(support)
-        return scored if math.isnan(of_terms) else ScoredModel((scored.loss + of_terms) / 2, scored.model)
+        """The loss of a set by the scorer, or the mean of that and the loss by its terms."""
+        if not self.use_terms or self._term_loss is None:
+            return scored
+        return ScoredModel((scored.loss + self._term_loss(support)) / 2, scored.model)
 
-    def is_best(self, support: FeatureSet, best_loss: float) -> bool:
-        """Whether the first scorer finds nothing to improve in a set, whatever its terms."""
-        self.score(support)
-        return self._own_losses[support] < best_loss + NEARLY
+    def terms_suffice(self, support: FeatureSet) -> bool:
+        """Whether the terms of a set explain as much as the first scorer does, or nearly so."""
+        of_terms = math.nan if self._term_loss is None else self._term_loss(support)
+        return of_terms <= SUFFICIENT * self.score(support).loss
 
     def remember(self, support: FeatureSet, timed: TimedScore) -> None:
         """Take over a score of the first scorer that was computed in another process."""
-        self._store(0, support, timed.scored)
+        self._scores[0, support] = timed.scored
         self._seconds = timed.seconds
 
     def _uses_cluster(self) -> bool:
@@ -125,7 +121,7 @@ class ScoreCache:
         Sets that were only scored ahead do not count: the answer must not depend on where it is computed.
         """
         requested = [support for support in self._requested if len(support) == size]
-        return sorted(requested, key=lambda support: self._scores[0, support].loss)
+        return sorted(requested, key=lambda support: self.score(support).loss)
 
     def loss(self, support: FeatureSet) -> float:
         """Mean loss over the scorers."""
@@ -160,7 +156,7 @@ class ScoreCache:
 
     def _by_terms_too(self, near: list[FeatureSet]) -> list[FeatureSet]:
         """The same sets, those first that are best by the scorer or by their terms, in turn."""
-        if self._term_loss is None or len(near) < 2 or math.isnan(self._term_loss(near[0])):
+        if not self.use_terms or self._term_loss is None:
             return near
         by_terms = sorted(near, key=self._term_loss)
         return list(dict.fromkeys(s for pair in zip(near, by_terms, strict=True) for s in pair))

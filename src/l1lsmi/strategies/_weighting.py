@@ -66,6 +66,11 @@ class WeightingState(SearchState):
     def n_iter(self) -> int:
         return sum(outcome.n_iter for outcome in self.outcomes)
 
+    def since_best(self) -> int:
+        """How many restarts were made since the best set was found."""
+        supports = [outcome.support for outcome in self.outcomes]
+        return len(supports) - supports.index(self.best) - 1 if self.best in supports else len(supports)
+
     def outcome_of(self, support: FeatureSet) -> Outcome | None:
         """The restart whose set is closest to ``support``."""
         wanted = set(support)

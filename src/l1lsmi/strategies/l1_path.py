@@ -30,13 +30,21 @@ from l1lsmi.strategies._weighting import L1Weighting, Outcome, WeightingSearch, 
 from l1lsmi.strategies.protocols import Weightable
 from l1lsmi.strategies.selection import Budget, StopReason
 
-#: Paths climb on so many rows at most.
-CLIMBED_ROWS = 2_000
-#: The same where every feature of the set from terms has an effect that is larger than by chance.
-CLIMBED_ROWS_IF_CERTAIN = 1_000
-#: With more rows than this, restarts end the search that do not improve on the set from terms: so many of them.
+#: A loss this close to the best that any set could have cannot be improved noticeably.
+NEARLY = 1e-3
+#: Rows that paths climb on at most, by how much is left for them to find.
+CLIMBED_ROWS = {"nothing": 1_000, "little": 2_000, "much": 4_000}
+#: Restarts that end the search if none improves on the set from terms; where much is left, there is no limit.
+PATIENCE = {"nothing": 1, "little": 2}
+#: With fewer rows the path has much to find, unless terms are certain of every feature.
 MANY_ROWS = 1_000
-PATIENCE = 2
+#: Of more columns than this a restart takes long, and no two end with the same set: so many in vain are
+#: enough, and only the best set is refined.
+WIDE = 1_000
+WIDE_PATIENCE = 2
+#: Rows, and rows for each column, without which losses by terms are not used: some terms fit by chance.
+TERM_ROWS = 500
+ROWS_PER_COLUMN = 2
 #: So many neighbours of a set are scored before it is taken for the best of them.
 SHORTLIST = 4
 FRACTION = Interval(Real, 0, 1, closed="neither")
@@ -155,8 +163,9 @@ class L1Path(L1Weighting):
         if state.finished:
             return
         scores = search.scores
-        certain = search.terms is not None and len(search.terms.certain) >= k
-        problem = self._climbed(search.explored, certain)
+        left = self._left_to_find(search, k, state)
+        problem = self._climbed(search.explored, left)
+        wide = problem.columns.size > WIDE
         votes = Counter(outcome.support for outcome in state.outcomes)
         votes.update(() if state.start is None else (state.start,))
         size, indices = problem.batch_size(), range(len(state.outcomes), self.n_restarts)
@@ -180,18 +189,28 @@ class L1Path(L1Weighting):
                 return
             if state.reason == StopReason.AGREED:
                 break
-            if state.best == state.start and len(state.outcomes) >= self._patience(search, certain):
+            in_vain = state.since_best()
+            if state.best == state.start and in_vain >= PATIENCE.get(left, self.n_restarts):
                 state.reason = StopReason.TERMS
+                break
+            if wide and in_vain >= WIDE_PATIENCE:
+                state.reason = StopReason.IN_VAIN
                 break
         if state.reason == StopReason.RESTARTS and len(votes) == self.n_restarts > 1:
             state.reason = StopReason.DISAGREED
-        self._refine(search, state, list(votes), budget, certain)
+        self._refine(search, state, list(votes), budget, left)
 
-    def _patience(self, search: WeightingSearch, certain: bool) -> int:
-        """Restarts after which the search ends if none has improved on the set from terms."""
-        if certain:
-            return 1
-        return PATIENCE if search.explored.table.n_rows > MANY_ROWS else self.n_restarts
+    def _left_to_find(self, search: WeightingSearch, k: int, state: WeightingState) -> str:
+        """How much the path may find that terms have not.
+
+        Much where kernels explain more than the terms of the best set do: there are interactions of many
+        features, or shapes that terms do not have.
+        """
+        if search.terms is None or not search.scores.use_terms:
+            return "much"
+        if len(search.terms.certain) >= k:
+            return "nothing"
+        return "little" if search.explored.table.n_rows > MANY_ROWS else "much"
 
     def _terms(self, problem: Weightable) -> TermSearch:
         return TermSearch(
@@ -208,23 +227,28 @@ class L1Path(L1Weighting):
             return
         others = (int(j) for j in search.explored.columns if int(j) not in found)
         state.start = tuple(sorted((*found, *islice(others, k - len(found)))))
+        useful = search.terms.without_idle()
+        if useful.size >= 2 * k and useful.size < search.explored.columns.size:
+            search.explored = search.explored.restricted_to(useful)
+        needed = max(TERM_ROWS, ROWS_PER_COLUMN * search.explored.columns.size)
+        enough = search.whole.table.n_rows >= needed
+        search.scores.use_terms = enough and search.scores.terms_suffice(state.start)
         if state.best is not None:
             return
         state.best = state.start
         if budget.spent():
             state.reason, state.finished = StopReason.TIME_LIMIT, True
-        elif search.scores.is_best(state.best, search.explored.best_loss):
+        elif search.scores.score(state.best).loss < search.explored.best_loss + NEARLY:
             state.reason, state.finished = StopReason.PERFECT, True
 
-    def _climbed(self, problem: Weightable, certain: bool) -> Weightable:
+    def _climbed(self, problem: Weightable, left: str) -> Weightable:
         """The problem that paths climb on: some of the rows, where there are many.
 
         Weak effects are found by terms, and sets are compared on all rows.
         """
-        most = CLIMBED_ROWS_IF_CERTAIN if certain else CLIMBED_ROWS
-        if problem.table.n_rows <= most:
+        if problem.table.n_rows <= CLIMBED_ROWS[left]:
             return problem
-        some: Weightable = problem.on_sample(most)[0]
+        some: Weightable = problem.on_sample(CLIMBED_ROWS[left])[0]
         return some
 
     def _settings(self) -> PathSettings:
@@ -248,7 +272,7 @@ class L1Path(L1Weighting):
             return
         if state.best is None or scores.prefers(outcome.support, state.best):
             state.best = outcome.support
-        if scores.is_best(state.best, search.explored.best_loss):
+        if scores.score(state.best).loss < search.explored.best_loss + NEARLY:
             state.reason, state.finished = StopReason.PERFECT, True
         elif votes[state.best] >= self.agreement:
             state.reason = StopReason.AGREED
@@ -259,17 +283,18 @@ class L1Path(L1Weighting):
         state: WeightingState,
         found: list[FeatureSet],
         budget: Budget,
-        certain: bool,
+        left: str,
     ) -> None:
-        """Exchange features of the best sets for as long as it helps.
+        """Exchange features of the best sets for as long as it helps; few where nothing is left to find.
 
-        Where terms are certain of every feature, few exchanges of the best set are tried.
+        Features that terms are certain of stay, where terms explain as much as kernels do.
         """
         scores = search.scores
         hints = NO_HINTS
-        if search.terms is not None:
+        if search.terms is not None and scores.use_terms:
             hints = Hints(search.terms.promising(4 * self.exchange_width), search.terms.certain)
-        width, n_refined = (1, 1) if certain else (self.exchange_width, self.n_refined)
+        width = 1 if left == "nothing" else self.exchange_width
+        n_refined = 1 if left == "nothing" or search.explored.columns.size > WIDE else self.n_refined
 
         def neighbours(supports: Sequence[FeatureSet]) -> list[list[FeatureSet]]:
             near = scores.neighbours(supports, search.explored.columns, width, hints)

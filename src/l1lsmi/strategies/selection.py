@@ -15,6 +15,7 @@ class StopReason:
     AGREED = "Restarts agreed on the set."
     PERFECT = "The set explains the classes as well as any set could."
     TERMS = "Restarts did not improve on the set that effects of single features, pairs and triples gave."
+    IN_VAIN = "Further restarts did not improve on the best set."
     RESTARTS = "All restarts of the search were made; the best set is returned."
     DISAGREED = "All restarts of the search were made, no two ended with the same set; the best is returned."
     ALL_STEPS = "Every step was taken."

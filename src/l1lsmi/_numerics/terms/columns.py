@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from l1lsmi._arrays import Array, HostArray, asarray_like, in_float64, namespace, to_numpy
 from l1lsmi._numerics.target import Target
-from l1lsmi._rows.parts import Part
+from l1lsmi._rows.parts import Part, Parts
 from l1lsmi._rows.table import RowTable, Table
 
 #: Bins of a column at most.
@@ -17,6 +17,9 @@ N_BINS = 32
 QUANTILE_ROWS = 10_000
 #: Functions of a column at most; the last ones are seen in single terms alone.
 N_FUNCTIONS = 16
+#: The same where the rarest class has fewer than so many rows.
+FEW_FUNCTIONS = 8
+MANY_ROWS = 200
 #: Functions of a column in terms of pairs; all of them where it has few different values.
 N_PAIR_FUNCTIONS = 3
 #: A column with so many bins at most has few different values: any contrast between them may matter.
@@ -35,16 +38,22 @@ class ColumnFunctions:
         The columns, in order.
     edges : numpy.ndarray of shape (m, N_BINS - 1)
         A value is in the bin whose number is that of the edges below it.
-    values : numpy.ndarray of shape (m, N_BINS, N_FUNCTIONS)
+    values : numpy.ndarray of shape (m, N_BINS, functions)
         The functions in every bin; 0 where a column has fewer functions.
     sizes : numpy.ndarray of int, shape (m,)
         Number of functions.
+    n_pair_functions : numpy.ndarray of int, shape (m,)
+        Number of functions in terms of several columns.
+    largest_share : numpy.ndarray of shape (m,)
+        Share of the rows in the largest bin.
     """
 
     columns: HostArray
     edges: HostArray
     values: HostArray
     sizes: HostArray
+    n_pair_functions: HostArray
+    largest_share: HostArray
 
     @classmethod
     def of(
@@ -56,24 +65,24 @@ class ColumnFunctions:
             rows = np.sort(rng.choice(rows.size, QUANTILE_ROWS, replace=False))
         sample = table.rows_of(rows)
         places = columns if sample.columns is None else np.searchsorted(sample.columns, columns)
-        edges = _edges(to_numpy(sample.x)[:, places].astype(np.float64, copy=False), least_share(target))
-        empty = cls(columns, edges, np.empty((0, 0, 0)), np.empty(0, dtype=np.intp))
+        n_rare = rows_of_rarest(target)
+        # A value must have five rows of the rarest class, and so must two values of two columns together.
+        least = float(np.clip(5 / n_rare, 0.002, 0.05))
+        least_in_pairs = float(np.clip(np.sqrt(5 / n_rare), 0.002, 0.05))
+        edges = _edges(to_numpy(sample.x)[:, places].astype(np.float64, copy=False), least)
+        none = np.empty(0, dtype=np.intp)
+        empty = cls(columns, edges, np.empty((0, 0, 0)), none, none, np.empty(0))
         above = parts_of(table, target).sum(_rows_above, empty, columns=columns)
-        shares = -np.diff(above / target.weight, axis=1, prepend=1.0, append=0.0)
-        values, sizes = _polynomials(shares)
-        return cls(columns, edges, values, sizes)
+        edges, shares = _without_rare_bins(edges, above / target.weight, least / 2)
+        values, sizes = _polynomials(shares, N_FUNCTIONS if n_rare >= MANY_ROWS else FEW_FUNCTIONS)
+        few = sizes < FEW_BINS
+        rare = few & (np.where(shares > 0, shares, 1.0).min(axis=1) < least_in_pairs)
+        in_pairs = np.where(few, sizes, np.minimum(sizes, N_PAIR_FUNCTIONS))
+        return cls(columns, edges, values, sizes, np.where(rare, 0, in_pairs), shares.max(axis=1))
 
     def take(self, places: HostArray) -> ColumnFunctions:
         """Some of the columns."""
-        return ColumnFunctions(
-            self.columns[places], self.edges[places], self.values[places], self.sizes[places]
-        )
-
-    @property
-    def n_pair_functions(self) -> HostArray:
-        """Number of functions of every column in terms of pairs, (m,)."""
-        few = self.sizes < FEW_BINS
-        return np.where(few, self.sizes, np.minimum(self.sizes, N_PAIR_FUNCTIONS))
+        return ColumnFunctions(*(getattr(self, each.name)[places] for each in fields(self)))
 
     def codes(self, table: Table) -> Array:
         """Bins of the rows of a table, (rows, m)."""
@@ -112,18 +121,10 @@ def coded(table: RowTable, functions: ColumnFunctions) -> RowTable:
     return CodedTable(xp.concat(blocks, axis=0), table.mean, table.scale, table.resources, functions.columns)
 
 
-def parts_of(table: RowTable, target: Target) -> object:
+def parts_of(table: RowTable, target: Target) -> Parts:
     """The rows with their targets, in parts."""
     rows = max(BLOCK_ROWS, table.max_part_rows)
     return table.parts(target, np.zeros((1, table.n_rows), dtype=np.intp), rows)
-
-
-def least_share(target: Target) -> float:
-    """Share of the rows that a value must have to be told apart from its neighbours.
-
-    A pair of such values then has five rows of the rarest class.
-    """
-    return float(np.clip(np.sqrt(5 / rows_of_rarest(target)), 0.002, 0.05))
 
 
 def rows_of_rarest(target: Target) -> float:
@@ -164,14 +165,29 @@ def _rows_above(part: Part, functions: ColumnFunctions) -> HostArray:
     return np.asarray(to_numpy(xp.stack(counts, axis=1)))
 
 
-def _polynomials(shares: HostArray) -> tuple[HostArray, HostArray]:
+def _without_rare_bins(edges: HostArray, above: HostArray, least: float) -> tuple[HostArray, HostArray]:
+    """Edges between bins with enough rows each, infinite where there are fewer bins, and their shares."""
+    share = np.zeros(len(edges))
+    kept = np.zeros(edges.shape, dtype=bool)
+    before = np.ones(len(edges))
+    for k in range(edges.shape[1]):
+        share += before - above[:, k]
+        kept[:, k] = (share >= least) & (above[:, k] >= least)
+        share[kept[:, k]] = 0.0
+        before = above[:, k]
+    above = -np.sort(-np.where(kept, above, 0.0), axis=1)
+    shares = -np.diff(above, axis=1, prepend=1.0, append=0.0)
+    return np.sort(np.where(kept, edges, np.inf), axis=1), np.where(shares > 1e-12, shares, 0.0)
+
+
+def _polynomials(shares: HostArray, n_functions: int) -> tuple[HostArray, HostArray]:
     """Orthonormal polynomials of the ranks under the shares of the bins, (m, bins), by Gram and Schmidt."""
     ranks = 2 * np.cumsum(shares, axis=1) - shares - 1
-    values = np.zeros((*shares.shape, N_FUNCTIONS))
+    values = np.zeros((*shares.shape, n_functions))
     sizes = np.zeros(len(shares), dtype=np.intp)
     previous = [np.ones_like(shares)]
-    n_bins = np.count_nonzero(shares > 1e-12, axis=1)
-    for a in range(N_FUNCTIONS):
+    n_bins = np.count_nonzero(shares, axis=1)
+    for a in range(n_functions):
         # The last polynomial times the ranks: high powers would be nearly linear combinations of low ones.
         new = previous[-1] * ranks
         for _ in range(2):
@@ -179,7 +195,7 @@ def _polynomials(shares: HostArray) -> tuple[HostArray, HostArray]:
                 new = new - (shares * new * old).sum(axis=1, keepdims=True) * old
         norm = np.sqrt((shares * new**2).sum(axis=1, keepdims=True))
         exists = (n_bins > a + 1)[:, None] & (norm > 1e-6)
-        new = np.where(exists & (shares > 1e-12), new / np.where(exists, norm, 1.0), 0.0)
+        new = np.where(exists & (shares > 0), new / np.where(exists, norm, 1.0), 0.0)
         values[:, :, a] = new
         sizes += exists[:, 0]
         previous.append(new)

@@ -38,7 +38,7 @@ class NormalEquations:
         sizes = np.array([len(group) for group in groups], dtype=np.intp)
         #: Groups of the same size, whose gains are computed together.
         self._by_size = [
-            (np.flatnonzero(sizes == size), np.stack([groups[t] for t in np.flatnonzero(sizes == size)]))
+            (np.flatnonzero(sizes == size), np.stack([group for group in groups if len(group) == size]))
             for size in np.unique(sizes)
         ]
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.stats import chi2
 
 from l1lsmi._arrays import HostArray, is_non_numpy
 from l1lsmi._numerics.optimization.exchanges import FeatureSet
@@ -30,9 +31,11 @@ from l1lsmi._rows.table import RowTable, Table
 MAX_TARGET_FUNCTIONS = 6
 #: Functions of columns side by side at most, in one matrix of pairs.
 MAX_WIDTH = 4_500
-#: Of more columns, pairs of so many are looked at: three quarters with the strongest single terms, the others
-#: drawn at random.
+#: All pairs of so many columns are looked at; of more columns, three quarters of these have the strongest
+#: single terms, and the others are drawn at random.
 MAX_PAIR_COLUMNS = 3_000
+#: With fewer rows than half of that, twice as many as there are rows, but at least so many.
+FEWEST_PAIR_COLUMNS = 300
 #: Columns whose interactions of all shapes are looked at where there are too many columns for that.
 MAX_SHAPED = 500
 #: Operations that one pass over pairs may take, on a processor and on a device.
@@ -45,6 +48,10 @@ MAX_TRIPLE_OPERATIONS = 2e11
 ROWS_PER_FUNCTION = 10
 #: A term is certain where so many of its family would be as large without dependence, on average.
 CERTAIN = 0.1
+#: A column of which one value has a larger share is sparse, and has an effect of its own if one as large has
+#: this probability without dependence.
+SPARSE = 0.9
+EFFECT = 0.01
 #: Candidates of every family.
 N_SINGLES = 60
 N_PAIRS = 30
@@ -55,8 +62,9 @@ MAX_ROUNDS = 3
 
 
 class PairSizes(NamedTuple):
-    """Sizes of terms of pairs, and their degrees of freedom, (m, m) each."""
+    """Sizes of terms of pairs of some columns, and their degrees of freedom, (columns, columns) each."""
 
+    places: HostArray
     product: HostArray
     product_degrees: HostArray
     interaction: HostArray
@@ -117,6 +125,14 @@ class TermSearch:
         return int(self.functions.columns.size)
 
     @property
+    def max_pair_columns(self) -> int:
+        """All pairs of so many columns are looked at; of more, those with strong single terms and others.
+
+        Few rows do not tell the effect of a pair from the largest ones of millions of others.
+        """
+        return min(MAX_PAIR_COLUMNS, max(FEWEST_PAIR_COLUMNS, 2 * self.table.n_rows))
+
+    @property
     def certain(self) -> FeatureSet:
         """Features of the set that was found with a term that is much larger than by chance."""
         if self._selection is None:
@@ -142,19 +158,18 @@ class TermSearch:
             sums.pair_sums, self.functions, layout, fit, columns=self.functions.columns
         )
         squares = (found**2).sum(axis=0) / self._squared_weight
-        m, b = self.n_columns, self.n_responses
-        total, counts = np.zeros((m, m)), np.zeros(m, dtype=np.intp)
+        places, b = layout.places[0], self.n_responses
+        total, counts = np.zeros((places.size, places.size)), np.zeros(places.size, dtype=np.intp)
         edges = np.concatenate([[0], np.cumsum([some.size for some in layout.places])]).astype(np.intp)
-        for a, rows in enumerate(layout.places):
+        inside = [np.searchsorted(places, some) for some in layout.places]
+        for a, rows in enumerate(inside):
             counts[rows] += 1
-            for c, columns in enumerate(layout.places):
+            for c, columns in enumerate(inside):
                 total[np.ix_(rows, columns)] += squares[edges[a] : edges[a + 1], edges[c] : edges[c + 1]]
-        first = layout.places[0]
-        product = np.zeros((m, m))
-        product[np.ix_(first, first)] = squares[: first.size, : first.size]
+        product = squares[: places.size, : places.size]
         degrees = np.outer(counts, counts) * b
         lead = np.minimum(degrees, b)
-        return PairSizes(product, lead, total - product, degrees - lead)
+        return PairSizes(places, product, lead, total - product, degrees - lead)
 
     def _single_candidates(self, fit: sums.Residuals, k: int) -> tuple[list[Candidate], HostArray]:
         sizes = self.single_sizes(fit)
@@ -162,49 +177,78 @@ class TermSearch:
         for family in SINGLES:
             counts = np.clip(self.functions.sizes, family.first, family.last) - family.first
             total = sizes[:, family.first : family.last].sum(axis=1)
-            net = np.array(
-                [
-                    size - by_chance(family, self.n_columns, int(d) * self.n_responses) if d else -np.inf
-                    for size, d in zip(total, counts, strict=True)
-                ]
-            )
-            net[counts > max(1, self._max_size)] = -np.inf
+            net = np.full(self.n_columns, -np.inf)
+            for d in np.unique(counts[(counts > 0) & (counts <= max(1, self._max_size))]):
+                some = counts == d
+                net[some] = total[some] - by_chance(family, self.n_columns, int(d) * self.n_responses)
             strongest = np.maximum(strongest, net)
-            found += [
-                Candidate(float(net[j]), Term((int(j),), family)) for j in np.flatnonzero(np.isfinite(net))
-            ]
+            best = _largest(net, max(N_SINGLES, 4 * k))
+            found += [Candidate(float(net[j]), Term((int(j),), family)) for j in best if np.isfinite(net[j])]
         found.sort(key=lambda candidate: -candidate.net)
         return found[: max(N_SINGLES, 4 * k)], strongest
 
+    def without_idle(self) -> HostArray:
+        """Columns that may matter: all but those that mostly have one value and no effect by themselves.
+
+        A value that few rows have can explain any target in these rows, by chance, beside other columns.
+        """
+        found = np.ones(self.n_columns, dtype=bool)
+        sparse = np.flatnonzero(self.functions.largest_share > SPARSE)
+        if sparse.size:
+            trends = self.single_sizes(self.none_fitted())[sparse, 0]
+            found[sparse] = trends > chi2.isf(EFFECT, self.n_responses)
+        return self.functions.columns[found]
+
+    def all_pair_sizes(self, fit: sums.Residuals, strongest: HostArray) -> list[PairSizes]:
+        """Sizes of all pairs that are looked at: those of trends, then of all shapes, or both at once."""
+        return [self.pair_sizes(fit, layout, parts) for layout, parts in self._layouts(strongest)]
+
+    def size_of(self, term: Term) -> int:
+        """Number of functions of a term."""
+        return sums.size_of(self.functions, term)
+
+    def fitted(self, terms: list[Term]) -> sums.Residuals:
+        """What least squares on some terms leaves of the functions of the target."""
+        means, gram, joint = self._centred_sums(terms)
+        joint = joint[:, : self.n_responses]
+        coefficients = np.linalg.solve(gram + RIDGE * np.eye(len(gram)), joint)
+        explained = np.einsum("db,de,eb->b", coefficients, gram, coefficients)
+        return sums.Residuals(tuple(terms), means, coefficients, np.sqrt(np.maximum(1 - explained, 1e-6)))
+
     def _pair_candidates(self, fit: sums.Residuals, strongest: HostArray) -> list[Candidate]:
         found: list[Candidate] = []
-        for layout, parts in self._layouts(strongest):
-            sizes = self.pair_sizes(fit, layout, parts)
-            found += self._best_pairs(PRODUCT, sizes.product, sizes.product_degrees)
-            found += self._best_pairs(INTERACTION, sizes.interaction, sizes.interaction_degrees)
+        for sizes in self.all_pair_sizes(fit, strongest):
+            found += self._best_pairs(PRODUCT, sizes.places, sizes.product, sizes.product_degrees)
+            found += self._best_pairs(INTERACTION, sizes.places, sizes.interaction, sizes.interaction_degrees)
         return list({candidate.term: candidate for candidate in found}.values())
 
     def _layouts(self, strongest: HostArray) -> list[tuple[sums.Layout, Any]]:
         """Which functions of which columns are paired, and on which rows: as many as can be afforded."""
-        everything = np.arange(self.n_columns)
-        full = sums.Layout.of(self.functions, everything, 10)
-        if full.width <= MAX_WIDTH and self._operations(full.width) <= self._most_operations():
-            return [(full, None)] if full.width else []
-        order = np.argsort(-strongest, kind="stable")
-        paired = everything
-        if self.n_columns > MAX_WIDTH:
-            n_strongest = 3 * MAX_PAIR_COLUMNS // 4
-            others = self._rng.permutation(order[n_strongest:])[: MAX_PAIR_COLUMNS - n_strongest]
+        paired = np.flatnonzero(self.functions.n_pair_functions)
+        if paired.size < 2:
+            return []
+        full = sums.Layout.of(self.functions, paired, 10)
+        if (
+            paired.size <= self.max_pair_columns
+            and full.width <= MAX_WIDTH
+            and self._operations(full.width) <= self._most_operations()
+        ):
+            return [(full, None)]
+        order = paired[np.argsort(-strongest[paired], kind="stable")]
+        most = self.max_pair_columns
+        if paired.size > most:
+            n_strongest = 3 * most // 4
+            others = self._rng.permutation(order[n_strongest:])[: most - n_strongest]
             paired = np.sort(np.concatenate([order[:n_strongest], others]))
         trends = sums.Layout.of(self.functions, paired, 1)
         shaped = sums.Layout.of(self.functions, np.sort(order[:MAX_SHAPED]), 10)
         return [(layout, self._affordable(layout.width)) for layout in (trends, shaped)]
 
     def _operations(self, width: int) -> float:
-        return 2.0 * self.table.n_rows * width**2 * self.n_responses
+        return float(2.0 * self.table.n_rows * width**2 * self.n_responses)
 
     def _most_operations(self) -> float:
-        return float(MAX_DEVICE_OPERATIONS if self._on_device else MAX_OPERATIONS)
+        return MAX_DEVICE_OPERATIONS if self._on_device else MAX_OPERATIONS
 
     def _affordable(self, width: int) -> Any:
         """All rows, or a sample of those in memory that can be afforded."""
@@ -215,8 +259,10 @@ class TermSearch:
         rows = np.sort(np.random.default_rng(0).choice(self.table.n_rows, n_rows, replace=False))
         return parts_of(self.table.rows_of(rows), self.target.rows_of(rows))
 
-    def _best_pairs(self, family: Family, sizes: HostArray, degrees: HostArray) -> list[Candidate]:
-        rows, columns = np.triu_indices(self.n_columns, 1)
+    def _best_pairs(
+        self, family: Family, places: HostArray, sizes: HostArray, degrees: HostArray
+    ) -> list[Candidate]:
+        rows, columns = np.triu_indices(places.size, 1)
         sizes, degrees = sizes[rows, columns], degrees[rows, columns]
         net = np.full(sizes.size, -np.inf)
         for d in np.unique(degrees[(degrees > 0) & (degrees <= self._max_size * self.n_responses // 2)]):
@@ -224,18 +270,18 @@ class TermSearch:
             net[some] = sizes[some] - by_chance(family, self.n_columns, int(d))
         best = _largest(net, N_PAIRS)
         return [
-            Candidate(float(net[i]), Term((int(rows[i]), int(columns[i])), family))
+            Candidate(float(net[i]), Term((int(places[rows[i]]), int(places[columns[i]])), family))
             for i in best
             if np.isfinite(net[i])
         ]
 
     def _triple_candidates(self, fit: sums.Residuals) -> list[Candidate]:
-        m = self.n_columns
+        places = np.flatnonzero(self.functions.n_pair_functions)
+        m = places.size
         operations = 2.0 / 3 * self.table.n_rows * m**3 * self.n_responses
         few = self._max_size < 4 or not 3 <= m <= MAX_TRIPLE_COLUMNS
         if few or operations > MAX_TRIPLE_OPERATIONS:
             return []
-        places = np.arange(m)
         arguments = (self.functions, places, fit)
         found = self._parts.sum(sums.triple_sums, *arguments, columns=self.functions.columns)
         rows, columns = np.triu_indices(m, 1)
@@ -244,8 +290,8 @@ class TermSearch:
         candidates = []
         for i in _largest(sizes, N_PAIRS):
             j, pair = divmod(int(i), rows.size)
-            places_of = (j, int(rows[pair]), int(columns[pair]))
-            candidates.append(Candidate(float(sizes[i]) - threshold, Term(places_of, TRIPLE)))
+            three = tuple(int(places[p]) for p in (j, rows[pair], columns[pair]))
+            candidates.append(Candidate(float(sizes[i]) - threshold, Term(three, TRIPLE)))
         return candidates
 
     # -- search ----------------------------------------------------------------------------
@@ -268,7 +314,8 @@ class TermSearch:
         self._reduce_target()
         fit, pool, triples = self.none_fitted(), dict[Term, None](), False
         selection: TermSelection | None = None
-        for number in range(MAX_ROUNDS):
+        # With few rows what is left unexplained is mostly noise.
+        for number in range(MAX_ROUNDS if self.table.n_rows >= self.n_columns else 1):
             if number > 0 and out_of_time():
                 break
             candidates, strongest = self._single_candidates(fit, k)
@@ -312,24 +359,25 @@ class TermSearch:
 
     def _select(self, terms: list[Term], k: int, scale: HostArray) -> TermSelection:
         """Fit terms together, and choose among them."""
+        return TermSelection(
+            terms,
+            [self.size_of(term) for term in terms],
+            *self._centred_sums(terms),
+            k,
+            n_columns=self.n_columns,
+            n_rows=self._weight**2 / self._squared_weight,
+            scale=scale,
+        )
+
+    def _centred_sums(self, terms: list[Term]) -> tuple[HostArray, HostArray, HostArray]:
+        """Means of the functions of terms, their covariances, and those with the functions of the target."""
         used = np.unique([place for term in terms for place in term.places])
         functions = self.functions.take(used)
         renamed = tuple(Term(tuple(np.searchsorted(used, t.places).tolist()), t.family) for t in terms)
         found = self._parts.sum(sums.gram_sums, functions, renamed, columns=functions.columns)
         means = found.sums / self._weight
         gram = found.gram / self._weight - np.outer(means, means)
-        joint = (found.joint - np.outer(found.sums, self._means)) / self._weight
-        return TermSelection(
-            terms,
-            [sums.size_of(self.functions, term) for term in terms],
-            means,
-            gram,
-            joint,
-            k,
-            n_columns=self.n_columns,
-            n_rows=self._weight**2 / self._squared_weight,
-            scale=scale,
-        )
+        return means, gram, (found.joint - np.outer(found.sums, self._means)) / self._weight
 
     def promising(self, n: int) -> FeatureSet:
         """Features with the largest terms, after a search."""
@@ -398,6 +446,7 @@ class TermSelection:
         for t, term in enumerate(terms):
             self._members[t, np.searchsorted(self._places, term.places)] = True
         self._empty = self._equations(np.arange(len(terms)))
+        self._is_single = self._members.sum(axis=1) == 1
         self._best = self._search(min(k, self._places.size))
 
     # -- the answer ------------------------------------------------------------------------
@@ -488,9 +537,9 @@ class TermSelection:
         Terms of the features inside cost no new one. Terms that gain less than chance would are let in only
         to fill up.
         """
-        usable = np.ones(len(self._terms), dtype=bool)
+        usable: HostArray = np.ones(len(self._terms), dtype=bool)
         if allowed is not None:
-            usable = ~(self._members & ~allowed).any(axis=1)
+            usable = np.asarray(~(self._members & ~allowed).any(axis=1))
         while True:
             features = self._features(equations)
             n_new = (self._members & ~features).sum(axis=1)
@@ -505,7 +554,9 @@ class TermSelection:
             elif pays.any():
                 best = _argmax(net / np.maximum(n_new, 1), pays)
             elif fill and (can & (n_new > 0)).any():
-                best = _argmax(net, can & (n_new > 0))
+                # Some pair of many is always nearly as large as chance allows: single effects come first.
+                single = can & (n_new > 0) & self._is_single
+                best = _argmax(net, single if single.any() else can & (n_new > 0))
             else:
                 return
             equations.enter(best)
@@ -521,7 +572,7 @@ class TermSelection:
             for feature in np.flatnonzero(features):
                 some = [t for t in sorted(equations.inside) if self._members[t, feature]]
                 losses.append((equations.loss_without(some) - self._chance[some].sum(), feature))
-            self._remove(equations, min(losses)[1])
+            self._remove(equations, int(min(losses)[1]))
 
     def _search(self, k: int) -> NormalEquations:
         best = self._empty.copy()
@@ -556,7 +607,7 @@ class TermSelection:
 
 
 def target_functions(target: Target) -> HostArray:
-    """Orthonormal functions of the target with mean 0: contrasts of classes, or standardised ranks, (n, b)."""
+    """Orthonormal functions of the target with mean 0, (n, b): contrasts of classes, or ranks."""
     weights = np.ones(target.n_rows) if target.row_weights is None else target.row_weights
     if target.is_classification:
         shares = target.class_shares()
@@ -581,10 +632,7 @@ def _middle_ranks(values: HostArray, weights: HostArray) -> HostArray:
 
 def _largest(values: HostArray, n: int) -> HostArray:
     """Places of the largest values, the largest first, ties in order."""
-    if values.size > n:
-        some = np.sort(np.argpartition(-values, n)[:n])
-    else:
-        some = np.arange(values.size)
+    some = np.sort(np.argpartition(-values, n)[:n]) if values.size > n else np.arange(values.size)
     return np.asarray(some[np.argsort(-values[some], kind="stable")])
 
 

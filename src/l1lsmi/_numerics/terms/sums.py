@@ -167,7 +167,7 @@ def triple_sums(part: Part, functions: ColumnFunctions, places: HostArray, fit: 
 
 
 class TermSums(NamedTuple):
-    """Sums for least squares on some terms: of their functions, of products with each other and with targets."""
+    """Sums for least squares on some terms: of their functions, and of products of these and with targets."""
 
     sums: HostArray  # (d,)
     gram: HostArray  # (d, d)

@@ -90,7 +90,7 @@ const drawInteractions = (figure) => {
     title: "Interactions between pairs of features",
     describe: (i, j) => [
       `${nameOf(ids[i])} and ${nameOf(ids[j])}`,
-      `score of the pair: ${sig(Math.abs(matrix[i][j]))} ${matrix[i][j] >= 0 ? "above" : "below"} the sum of the scores alone`,
+      matrix[i][j] > 0 ? `z-score of their interaction: ${sig(matrix[i][j])}` : "no interaction beyond chance",
     ],
   });
 };

@@ -1,0 +1,160 @@
+"""Effects of single features and of pairs, with z-scores, from all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from l1lsmi._arrays import HostArray, single_threaded_blas
+from l1lsmi._numerics.ranking import scatter
+from l1lsmi._numerics.target import Target
+from l1lsmi._numerics.terms.families import BEND, TREND, Term, z_scores
+from l1lsmi._numerics.terms.search import TermSearch
+from l1lsmi._rows.table import RowTable, Table
+from l1lsmi._validation.features import check_varying, check_xy
+from l1lsmi._validation.parameters import seed_of
+from l1lsmi.explain._fitted import checked_names
+
+#: Columns at most whose single effects are taken out of those of pairs.
+MAX_TAKEN_OUT = 200
+
+
+@dataclass(frozen=True)
+class PairTerms:
+    """Effects of single features and of pairs of features.
+
+    A size is n times an estimate of the part of twice the squared-loss mutual information that some functions
+    of the features explain. Without dependence it is chi-squared with the given degrees of freedom, and its
+    z-score is standard normal.
+
+    Attributes
+    ----------
+    names : tuple of str
+        All features.
+    single_size, single_z : numpy.ndarray of shape (m,)
+        Effects of every feature by itself: trends and bends. 0 for constant features.
+    single_degrees : numpy.ndarray of int, shape (m,)
+    pair_size, pair_z : numpy.ndarray of shape (m, m)
+        Effects of two features together, beyond what single effects explain. 0 on the diagonal and for pairs
+        that were not looked at.
+    pair_degrees : numpy.ndarray of int, shape (m, m)
+        0 for pairs that were not looked at.
+    n_rows : int
+    """
+
+    names: tuple[str, ...]
+    single_size: HostArray
+    single_z: HostArray
+    single_degrees: HostArray
+    pair_size: HostArray
+    pair_z: HostArray
+    pair_degrees: HostArray
+    n_rows: int
+
+    def strongest(self, n: int = 10) -> list[tuple[str, str, float]]:
+        """The pairs with the highest z-scores.
+
+        Parameters
+        ----------
+        n : int, default=10
+
+        Returns
+        -------
+        list of (name, name, z-score)
+        """
+        first, second = np.triu_indices(len(self.names), 1)
+        z = np.where(self.pair_degrees[first, second] > 0, self.pair_z[first, second], -np.inf)
+        best = [i for i in np.argsort(-z, kind="stable")[:n] if np.isfinite(z[i])]
+        return [(self.names[first[i]], self.names[second[i]], float(z[i])) for i in best]
+
+
+def pair_terms(
+    X: Any,
+    y: Any,
+    *,
+    task: str = "auto",
+    feature_names: Sequence[str] | None = None,
+    random_state: Any = 0,
+) -> PairTerms:
+    """Effects of every feature and of every pair of features on the target, with z-scores.
+
+    Features are turned into polynomials of their ranks (contrasts where they have few values), the target
+    into contrasts of its classes or into ranks. What single features explain is fitted first, all of them
+    together, so that features which depend on each other do not look like interactions. All rows are used.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+    task : {"auto", "classification", "regression"}, default="auto"
+    feature_names : sequence of str or None, default=None
+        None takes the column names of X, or x0, x1, ...
+    random_state : int, RandomState instance or None, default=0
+        Of more than 10,000 rows, draws those that ranks are computed from; of more than 3,000 features, some
+        of those that are paired.
+
+    Returns
+    -------
+    PairTerms
+
+    Notes
+    -----
+    All pairs of up to 3,000 features are looked at, or of twice as many as there are rows (at least 300)
+    where that is fewer. Of more features, three quarters of so many are those with the largest single
+    effects, and the others are drawn at random. Of more than 1,500 features only products of trends are
+    looked at, and interactions of other shapes among the 500 with the largest single effects.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from l1lsmi.explain import pair_terms
+    >>> X = np.random.default_rng(0).normal(size=(1000, 6))
+    >>> y = X[:, 1] * X[:, 4] + X[:, 2]
+    >>> found = pair_terms(X, y)
+    >>> int(found.single_z.argmax())
+    2
+    >>> found.strongest(1)[0][:2]
+    ('x1', 'x4')
+    """
+    given = getattr(X, "columns", None) if feature_names is None else feature_names
+    checked, target = check_xy(X, y, task)
+    table = Table.of(checked)
+    check_varying(table)
+    return terms_of(table, target, checked_names(given, table.n_columns), seed_of(random_state))
+
+
+@single_threaded_blas()
+def terms_of(table: RowTable, target: Target, names: tuple[str, ...], seed: int) -> PairTerms:
+    """The same for checked data."""
+    search = TermSearch(table, target, table.varying, np.random.default_rng(seed))
+    m, columns, b = table.n_columns, search.functions.columns, search.n_responses
+    sizes = np.zeros((m, m))
+    degrees = np.zeros((m, m), dtype=np.intp)
+    if not columns.size:
+        nothing, none = np.zeros(m), np.zeros(m, dtype=np.intp)
+        return PairTerms(names, nothing, nothing, none, sizes, sizes, degrees, table.n_rows)
+    singles = search.single_sizes(search.none_fitted())[:, : BEND.last].sum(axis=1)
+    single_degrees = np.minimum(search.functions.sizes, BEND.last) * b
+    single_z = z_scores(singles, single_degrees)
+    strongest = np.sort(np.argsort(-single_z, kind="stable")[:MAX_TAKEN_OUT])
+    taken_out = [Term((int(place),), family) for place in strongest for family in (TREND, BEND)]
+    fit = search.fitted([term for term in taken_out if search.size_of(term)])
+    for found in search.all_pair_sizes(fit, single_z):
+        at = np.ix_(columns[found.places], columns[found.places])
+        sizes[at] = found.product + found.interaction
+        degrees[at] = found.product_degrees + found.interaction_degrees
+    np.fill_diagonal(sizes, 0.0)
+    np.fill_diagonal(degrees, 0)
+    return PairTerms(
+        names=names,
+        single_size=scatter(singles, columns, m, fill=0.0),
+        single_z=scatter(single_z, columns, m, fill=0.0),
+        single_degrees=scatter(single_degrees, columns, m, fill=0),
+        pair_size=sizes,
+        pair_z=np.where(degrees > 0, z_scores(sizes, degrees), 0.0),
+        pair_degrees=degrees,
+        n_rows=table.n_rows,
+    )
