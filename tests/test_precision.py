@@ -242,7 +242,7 @@ def test_equal_rows_have_no_distance(monkeypatch):
 
 def test_memory_of_many_columns_is_nearly_halved():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 12_000))
+    X = rng.normal(size=(400, 30_000))
     y = X[:, 0] + X[:, 1] > 0
     peaks = {}
     for precision in BOTH:
@@ -351,7 +351,9 @@ def test_precision_is_pickled_for_workers():
     resources = pickle.loads(pickle.dumps(Resources(1000, 2, object, "float32")))
     assert resources == Resources(1000, 2, None, "float32")
     X, y = long_table(20)
-    part = _part(X, X.mean(axis=0), X.std(axis=0), y, np.zeros((1, 20), dtype=int), resources.precision)
+    part = _part(
+        X, (X.mean(axis=0), X.std(axis=0), None), y, np.zeros((1, 20), dtype=int), resources.precision
+    )
     assert part.table.take(np.arange(20), np.arange(5)).dtype == np.float32
 
 

@@ -123,7 +123,7 @@ def test_other_strategies_read_rows_that_are_too_many_to_cache(kept, tmp_path, m
 
 
 def test_a_file_is_never_in_memory_whole(tmp_path, monkeypatch):
-    n = 120_000
+    n = 240_000
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(n, 40)), columns=[f"c{i}" for i in range(40)])
     path = parquet(tmp_path, frame, frame["c3"] + frame["c7"] > 0, 10_000)

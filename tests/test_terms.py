@@ -60,21 +60,19 @@ def mixed_columns(rng, n=700):
 def test_functions_are_orthonormal_with_mean_0(rng):
     X = mixed_columns(rng)
     table, target = Table.of(X), numbers(rng.normal(size=len(X)))
-    functions = ColumnFunctions.of(table, target, table.varying, rng)
+    functions = ColumnFunctions.of(table, target, table.varying)
     assert functions.sizes[2:4].tolist() == [4, 1]
     codes = functions.codes(table)
     for place, size in enumerate(functions.sizes):
         columns = functions.values[place, codes[:, place], :size]
-        np.testing.assert_allclose(columns.mean(axis=0), 0, atol=1e-9)
-        np.testing.assert_allclose(columns.T @ columns / len(X), np.eye(size), atol=1e-7)
+        np.testing.assert_allclose(columns.mean(axis=0), 0, atol=1e-6)
+        np.testing.assert_allclose(columns.T @ columns / len(X), np.eye(size), atol=1e-5)
 
 
 def test_functions_do_not_depend_on_monotone_changes(rng):
     X = mixed_columns(rng)
     target = numbers(rng.normal(size=len(X)))
-    one, other = (
-        ColumnFunctions.of(Table.of(x), target, np.arange(5), rng) for x in (X, np.arctan(3 * X) + 7)
-    )
+    one, other = (ColumnFunctions.of(Table.of(x), target, np.arange(5)) for x in (X, np.arctan(3 * X) + 7))
     np.testing.assert_allclose(one.values, other.values, atol=1e-9)
 
 
@@ -82,7 +80,7 @@ def test_a_value_that_too_few_rows_have_is_merged_with_its_neighbour(rng):
     x = np.zeros((1_000, 1))
     x[:3] = 1.0
     y = rng.normal(size=1_000)
-    functions = ColumnFunctions.of(Table.of(x), numbers(y), np.array([0]), rng)
+    functions = ColumnFunctions.of(Table.of(x), numbers(y), np.array([0]))
     assert functions.sizes.tolist() == [0]
 
 

@@ -433,14 +433,17 @@ def _lapack_solver(matrices: HostArray) -> Callable[[HostArray], HostArray]:
 
 def binned_sums(codes: Array, weights: Array, n_bins: int) -> Array:
     """Sums of weights (rows, q) in the bins of every column, codes (rows, m): an array (m, n_bins, q)."""
-    xp = namespace(codes)
-    n_columns, n_weights = codes.shape[1], weights.shape[1]
-    if not is_non_numpy(codes):
-        places = (codes + np.arange(n_columns) * n_bins).ravel()
-        sums = [
-            np.bincount(places, np.repeat(weights[:, b], n_columns), minlength=n_columns * n_bins)
-            for b in range(n_weights)
-        ]
-        return np.stack(sums, axis=-1).reshape(n_columns, n_bins, n_weights)
-    inside = [xp.matrix_transpose(xp.astype(codes == k, weights.dtype)) @ weights for k in range(n_bins)]
-    return xp.stack(inside, axis=1)
+    if is_non_numpy(codes):
+        xp = namespace(codes)
+        inside = [xp.matrix_transpose(xp.astype(codes == k, weights.dtype)) @ weights for k in range(n_bins)]
+        return xp.stack(inside, axis=1)
+    found = np.empty((codes.shape[1], n_bins, weights.shape[1]))
+    step = max(1, 2**18 // max(1, len(codes)))
+    for start in range(0, codes.shape[1], step):
+        some = codes[:, start : start + step]
+        n_some = some.shape[1]
+        places = (some + np.arange(n_some) * n_bins).ravel()
+        for b in range(weights.shape[1]):
+            sums = np.bincount(places, np.repeat(weights[:, b], n_some), minlength=n_some * n_bins)
+            found[start : start + step, :, b] = sums.reshape(n_some, n_bins)
+    return found

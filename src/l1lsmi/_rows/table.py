@@ -41,6 +41,9 @@ DEFAULT_CACHED = 2**28
 DEVICE_SHARE = 0.3
 #: Bytes that a standardised copy of a wide table may take by default.
 DEFAULT_SHARED = 2**29
+#: Values, and rows, by which the distribution of columns is judged.
+SAMPLED_VALUES = 2**19
+SAMPLED_ROWS = (1_000, 10_000)
 #: Data types that rows are worked on in.
 PRECISIONS = ("float64", "float32")
 #: Numbers that are converted from float64 to float32 at a time.
@@ -107,6 +110,18 @@ def standardize(values: Array, mean: HostArray, scale: HostArray) -> Array:
     values -= asarray_like(mean, values)
     values /= asarray_like(scale, values)
     return values
+
+
+def sample_of(table: RowTable) -> Table:
+    """Rows that the distribution of columns is judged by, the same ones wherever a table is.
+
+    So many that their values take a few megabytes at most, or a thousand.
+    """
+    n_rows = table.n_rows
+    most = int(np.clip(SAMPLED_VALUES // max(1, table.n_columns), *SAMPLED_ROWS))
+    if n_rows > most:
+        return table.rows_of(np.sort(np.random.default_rng(0).choice(n_rows, most, replace=False)))
+    return table if isinstance(table, Table) else table.rows_of(np.arange(n_rows))
 
 
 def clip_to(values: Array, limits: HostArray) -> Array:

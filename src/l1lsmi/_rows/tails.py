@@ -17,10 +17,10 @@ import numpy as np
 
 from l1lsmi._arrays import Array, HostArray, asarray_like, in_float64, namespace, to_numpy
 from l1lsmi._rows.parts import Part
-from l1lsmi._rows.table import RowTable, clip_to
+from l1lsmi._rows.table import RowTable, clip_to, sample_of
 
-#: Rows at most that tails are judged by.
-SAMPLE_ROWS = 10_000
+#: Columns that are judged at a time.
+CHUNK_COLUMNS = 256
 #: Heavy: the farthest value over the 90 % quantile of distances from the median.
 FARTHEST = 8.0
 #: Heavy: the fourth moment in standard units, and the same of a column that mostly has one value.
@@ -55,18 +55,17 @@ def clip_tails(table: RowTable, target: Any) -> RowTable:
     target : Target
         Has the weights of the rows.
     """
-    rows = np.arange(table.n_rows)
-    if rows.size > SAMPLE_ROWS:
-        # The same rows wherever the table is.
-        rows = np.sort(np.random.default_rng(0).choice(rows.size, SAMPLE_ROWS, replace=False))
-    sample = table.rows_of(rows)
-    values = to_numpy(sample.x).astype(np.float64, copy=False)
-    varying = table.varying if sample.columns is None else sample.columns[table.scale[sample.columns] > 0]
-    places = varying if sample.columns is None else np.searchsorted(sample.columns, varying)
-    found = find_tails(values[:, places])
-    if not found.columns.size:
+    sample = sample_of(table)
+    varying, xp = table.varying, namespace(sample.x)
+    each = []
+    for some in np.array_split(varying, -(-varying.size // CHUNK_COLUMNS)):
+        values = to_numpy(xp.take(sample.x, asarray_like(some, sample.x), axis=1))
+        tails = find_tails(np.asarray(values, dtype=np.float64))
+        each.append(tails._replace(columns=some[tails.columns]))
+    found = Tails(*(np.concatenate(of_each) for of_each in zip(*each, strict=True)))
+    columns = found.columns
+    if not columns.size:
         return table
-    columns = varying[found.columns]
     limits = np.stack([np.full(table.n_columns, -np.inf), np.full(table.n_columns, np.inf)])
     limits[:, columns] = found.low, found.high
     fold_of_row = np.zeros((1, table.n_rows), dtype=np.intp)

@@ -93,8 +93,7 @@ def pair_terms(
     feature_names : sequence of str or None, default=None
         None takes the column names of X, or x0, x1, ...
     random_state : int, RandomState instance or None, default=0
-        Of more than 10,000 rows, draws those that ranks are computed from; of more than 3,000 features, some
-        of those that are paired.
+        Of more than 3,000 features, draws some of those that are paired.
 
     Returns
     -------
@@ -105,7 +104,7 @@ def pair_terms(
     All pairs of up to 3,000 features are looked at, or of twice as many as there are rows (at least 300)
     where that is fewer. Of more features, three quarters of so many are those with the largest single
     effects, and the others are drawn at random. Of more than 1,500 features only products of trends are
-    looked at, and interactions of other shapes among the 500 with the largest single effects.
+    looked at, and interactions of other shapes among the 300 with the largest single effects.
 
     Examples
     --------

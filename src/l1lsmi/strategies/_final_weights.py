@@ -74,7 +74,7 @@ def weighted_selection(
         radius=float(weights.sum()),
         n_useful_features=_count_useful(scores, state.best, weights, budget),
         path=state.points,
-        n_iter=state.n_iter,
+        n_iter=max(1, state.n_iter),  # the final weights take one, too
         stop_reason=state.reason,
     )
 

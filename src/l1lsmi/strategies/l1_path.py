@@ -36,6 +36,8 @@ NEARLY = 1e-3
 CLIMBED_ROWS = {"nothing": 1_000, "little": 2_000, "much": 4_000}
 #: Restarts that end the search if none improves on the set from terms; where much is left, there is no limit.
 PATIENCE = {"nothing": 1, "little": 2}
+#: A set with a lower loss explains most of the target.
+MOSTLY_EXPLAINED = 0.5
 #: With fewer rows the path has much to find, unless terms are certain of every feature.
 MANY_ROWS = 1_000
 #: Of more columns than this a restart takes long, and no two end with the same set: so many in vain are
@@ -161,13 +163,18 @@ class L1Path(L1Weighting):
             return
         self._start_from_terms(search, k, state, budget)
         if state.finished:
+            if state.reason != StopReason.TIME_LIMIT:
+                assert state.best is not None
+                yield Advance(-search.scores.score(state.best).loss, "no radii")
             return
         scores = search.scores
         left = self._left_to_find(search, k, state)
         problem = self._climbed(search.explored, left)
         wide = problem.columns.size > WIDE
         votes = Counter(outcome.support for outcome in state.outcomes)
-        votes.update(() if state.start is None else (state.start,))
+        if state.start is not None:
+            # Terms that explain less than kernels do, and not much, say little about the best set.
+            votes[state.start] += scores.use_terms or scores.score(state.start).loss < MOSTLY_EXPLAINED
         size, indices = problem.batch_size(), range(len(state.outcomes), self.n_restarts)
         batches = [indices[i : i + size] for i in range(0, len(indices), size)]
         options: dict[str, Any] = {"k": k, "settings": self._settings(), "budget": budget, "state": state}
@@ -196,7 +203,8 @@ class L1Path(L1Weighting):
             if wide and in_vain >= WIDE_PATIENCE:
                 state.reason = StopReason.IN_VAIN
                 break
-        if state.reason == StopReason.RESTARTS and len(votes) == self.n_restarts > 1:
+        n_different = len({outcome.support for outcome in state.outcomes})
+        if state.reason == StopReason.RESTARTS and n_different == self.n_restarts > 1:
             state.reason = StopReason.DISAGREED
         self._refine(search, state, list(votes), budget, left)
 

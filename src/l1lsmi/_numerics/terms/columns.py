@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
 import numpy as np
 
-from l1lsmi._arrays import Array, HostArray, asarray_like, in_float64, namespace, to_numpy
+from l1lsmi._arrays import Array, HostArray, asarray_like, in_float64, is_non_numpy, namespace, to_numpy
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.parts import Part, Parts
-from l1lsmi._rows.table import RowTable, Table
+from l1lsmi._rows.table import DEVICE_BLOCK_ROWS, RowTable, Table, sample_of
 
 #: Bins of a column at most.
 N_BINS = 32
-#: Rows that quantiles are computed from at most.
-QUANTILE_ROWS = 10_000
+#: Columns whose quantiles are computed at a time.
+CHUNK_COLUMNS = 256
 #: Functions of a column at most; the last ones are seen in single terms alone.
 N_FUNCTIONS = 16
 #: The same where the rarest class has fewer than so many rows.
 FEW_FUNCTIONS = 8
-MANY_ROWS = 200
+MANY_ROWS = 500
 #: Functions of a column in terms of pairs; all of them where it has few different values.
 N_PAIR_FUNCTIONS = 3
 #: A column with so many bins at most has few different values: any contrast between them may matter.
 FEW_BINS = 6
-#: Rows that are worked on at a time.
+#: Values of an array that are worked on at a time, and rows at least.
+BLOCK_VALUES = 2**18
+FEWEST_ROWS = 200
+#: Rows in a part of a table in memory.
 BLOCK_ROWS = 2_000
 
 
@@ -38,7 +42,7 @@ class ColumnFunctions:
         The columns, in order.
     edges : numpy.ndarray of shape (m, N_BINS - 1)
         A value is in the bin whose number is that of the edges below it.
-    values : numpy.ndarray of shape (m, N_BINS, functions)
+    values : numpy.ndarray of float32, shape (m, N_BINS, functions)
         The functions in every bin; 0 where a column has fewer functions.
     sizes : numpy.ndarray of int, shape (m,)
         Number of functions.
@@ -56,25 +60,27 @@ class ColumnFunctions:
     largest_share: HostArray
 
     @classmethod
-    def of(
-        cls, table: RowTable, target: Target, columns: HostArray, rng: np.random.Generator
-    ) -> ColumnFunctions:
+    def of(cls, table: RowTable, target: Target, columns: HostArray) -> ColumnFunctions:
         """Find quantiles in a sample of the rows, and functions that are orthonormal on all rows."""
-        rows = np.arange(table.n_rows)
-        if rows.size > QUANTILE_ROWS:
-            rows = np.sort(rng.choice(rows.size, QUANTILE_ROWS, replace=False))
-        sample = table.rows_of(rows)
-        places = columns if sample.columns is None else np.searchsorted(sample.columns, columns)
+        sample = sample_of(table)
         n_rare = rows_of_rarest(target)
         # A value must have five rows of the rarest class, and so must two values of two columns together.
         least = float(np.clip(5 / n_rare, 0.002, 0.05))
         least_in_pairs = float(np.clip(np.sqrt(5 / n_rare), 0.002, 0.05))
-        edges = _edges(to_numpy(sample.x)[:, places].astype(np.float64, copy=False), least)
+        edges = np.concatenate([
+            _edges(np.asarray(to_numpy(_columns_of(sample, some)), dtype=np.float64), least)
+            for some in np.array_split(columns, -(-columns.size // CHUNK_COLUMNS))
+        ])  # fmt: skip
         none = np.empty(0, dtype=np.intp)
         empty = cls(columns, edges, np.empty((0, 0, 0)), none, none, np.empty(0))
         above = parts_of(table, target).sum(_rows_above, empty, columns=columns)
         edges, shares = _without_rare_bins(edges, above / target.weight, least / 2)
-        values, sizes = _polynomials(shares, N_FUNCTIONS if n_rare >= MANY_ROWS else FEW_FUNCTIONS)
+        n_functions = N_FUNCTIONS if n_rare >= MANY_ROWS else FEW_FUNCTIONS
+        values = np.empty((*shares.shape, n_functions), dtype=np.float32)
+        sizes = np.empty(columns.size, dtype=np.intp)
+        for start in range(0, columns.size, CHUNK_COLUMNS):
+            some = slice(start, start + CHUNK_COLUMNS)
+            values[some], sizes[some] = _polynomials(shares[some], n_functions)
         few = sizes < FEW_BINS
         rare = few & (np.where(shares > 0, shares, 1.0).min(axis=1) < least_in_pairs)
         in_pairs = np.where(few, sizes, np.minimum(sizes, N_PAIR_FUNCTIONS))
@@ -115,8 +121,8 @@ def coded(table: RowTable, functions: ColumnFunctions) -> RowTable:
         return table
     xp = namespace(table.x)
     blocks = [
-        functions.codes(table.slice_of(start, min(start + BLOCK_ROWS, table.n_rows)))
-        for start in range(0, table.n_rows, BLOCK_ROWS)
+        functions.codes(table.slice_of(start, stop))
+        for start, stop in row_slices(table, functions.columns.size)
     ]
     return CodedTable(xp.concat(blocks, axis=0), table.mean, table.scale, table.resources, functions.columns)
 
@@ -153,16 +159,29 @@ def _edges(sample: HostArray, share: float) -> HostArray:
 
 def _rows_above(part: Part, functions: ColumnFunctions) -> HostArray:
     """Rows above every edge, or the sum of their weights, (m, N_BINS - 1)."""
-    x = in_float64(_columns_of(part.table, functions.columns))
-    xp = namespace(x)
-    weights = part.target.row_weights
-    across = None if weights is None else asarray_like(weights, x)[None, :]
-    edges = asarray_like(functions.edges, x)
-    counts = []
-    for k in range(functions.edges.shape[1]):
-        above = xp.astype(x > edges[:, k], xp.float64)
-        counts.append(xp.sum(above, axis=0) if across is None else xp.reshape(across @ above, (-1,)))
-    return np.asarray(to_numpy(xp.stack(counts, axis=1)))
+    total = np.zeros(functions.edges.shape)
+    for start, stop in row_slices(part.table, functions.columns.size):
+        x = in_float64(_columns_of(part.table.slice_of(start, stop), functions.columns))
+        xp = namespace(x)
+        weights = part.target.row_weights
+        across = None if weights is None else asarray_like(weights[start:stop], x)[None, :]
+        edges = asarray_like(functions.edges, x)
+        for k in range(functions.edges.shape[1]):
+            above = x > edges[:, k]
+            counts = (
+                xp.sum(xp.astype(above, xp.int64), axis=0)
+                if across is None
+                else xp.reshape(across @ xp.astype(above, xp.float64), (-1,))
+            )
+            total[:, k] += to_numpy(counts)
+    return total
+
+
+def row_slices(table: Table, width: int) -> Iterator[tuple[int, int]]:
+    """First and last rows of slices that are worked on at a time, where arrays have so many columns."""
+    step = DEVICE_BLOCK_ROWS if is_non_numpy(table.x) else max(FEWEST_ROWS, BLOCK_VALUES // max(width, 1))
+    for start in range(0, table.n_rows, step):
+        yield start, min(start + step, table.n_rows)
 
 
 def _without_rare_bins(edges: HostArray, above: HostArray, least: float) -> tuple[HostArray, HostArray]:

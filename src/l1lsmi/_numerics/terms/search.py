@@ -37,7 +37,7 @@ MAX_PAIR_COLUMNS = 3_000
 #: With fewer rows than half of that, twice as many as there are rows, but at least so many.
 FEWEST_PAIR_COLUMNS = 300
 #: Columns whose interactions of all shapes are looked at where there are too many columns for that.
-MAX_SHAPED = 500
+MAX_SHAPED = 300
 #: Operations that one pass over pairs may take, on a processor and on a device.
 MAX_OPERATIONS = 2e12
 MAX_DEVICE_OPERATIONS = 2e14
@@ -55,6 +55,9 @@ EFFECT = 0.01
 #: Candidates of every family.
 N_SINGLES = 60
 N_PAIRS = 30
+#: Of these, so many at least, and others whose size is not further below chance than this.
+N_LEAST = 5
+FAR_BELOW = 6.0
 #: Added to the diagonal of Gram matrices, which are those of functions with variance 1.
 RIDGE = 1e-4
 #: Rounds of looking at what the terms so far do not explain.
@@ -81,7 +84,7 @@ class TermSearch:
     columns : numpy.ndarray of int
         Columns to look at.
     rng : numpy.random.Generator
-        Draws the rows that quantiles are computed from.
+        Draws some of the columns that are paired, where there are many.
     loss_functions : numpy.ndarray of shape (n, q) or None
         Functions of the target whose variances add up to 1, which `loss_of` is measured on.
     """
@@ -94,7 +97,7 @@ class TermSearch:
         rng: np.random.Generator,
         loss_functions: HostArray | None = None,
     ) -> None:
-        functions = ColumnFunctions.of(table, target, columns, rng)
+        functions = ColumnFunctions.of(table, target, columns)
         self.functions = functions.take(np.flatnonzero(functions.sizes > 0))
         self.table = coded(table, self.functions)
         self._rng = rng
@@ -130,7 +133,15 @@ class TermSearch:
 
         Few rows do not tell the effect of a pair from the largest ones of millions of others.
         """
-        return min(MAX_PAIR_COLUMNS, max(FEWEST_PAIR_COLUMNS, 2 * self.table.n_rows))
+        most = min(MAX_PAIR_COLUMNS, max(FEWEST_PAIR_COLUMNS, 2 * self.table.n_rows))
+        return min(most, self._max_width())
+
+    def _max_width(self) -> int:
+        """Functions side by side in one matrix of pairs, three of which are in memory at a time."""
+        limit = self.table.resources.memory_limit
+        if limit is None:
+            return MAX_WIDTH
+        return max(2, min(MAX_WIDTH, int(np.sqrt(limit / (32 * self.n_responses)))))
 
     @property
     def certain(self) -> FeatureSet:
@@ -185,7 +196,7 @@ class TermSearch:
             best = _largest(net, max(N_SINGLES, 4 * k))
             found += [Candidate(float(net[j]), Term((int(j),), family)) for j in best if np.isfinite(net[j])]
         found.sort(key=lambda candidate: -candidate.net)
-        return found[: max(N_SINGLES, 4 * k)], strongest
+        return _worth_fitting(found[: max(N_SINGLES, 4 * k)], 2 * k + N_LEAST), strongest
 
     def without_idle(self) -> HostArray:
         """Columns that may matter: all but those that mostly have one value and no effect by themselves.
@@ -230,7 +241,7 @@ class TermSearch:
         full = sums.Layout.of(self.functions, paired, 10)
         if (
             paired.size <= self.max_pair_columns
-            and full.width <= MAX_WIDTH
+            and full.width <= self._max_width()
             and self._operations(full.width) <= self._most_operations()
         ):
             return [(full, None)]
@@ -241,8 +252,10 @@ class TermSearch:
             others = self._rng.permutation(order[n_strongest:])[: most - n_strongest]
             paired = np.sort(np.concatenate([order[:n_strongest], others]))
         trends = sums.Layout.of(self.functions, paired, 1)
-        shaped = sums.Layout.of(self.functions, np.sort(order[:MAX_SHAPED]), 10)
-        return [(layout, self._affordable(layout.width)) for layout in (trends, shaped)]
+        n_shaped = min(MAX_SHAPED, self._max_width() // int(self.functions.n_pair_functions.max()))
+        shaped = sums.Layout.of(self.functions, np.sort(order[:n_shaped]), 10)
+        both = [layout for layout in (trends, shaped) if layout.width > 1]
+        return [(layout, self._affordable(layout.width)) for layout in both]
 
     def _operations(self, width: int) -> float:
         return float(2.0 * self.table.n_rows * width**2 * self.n_responses)
@@ -268,12 +281,12 @@ class TermSearch:
         for d in np.unique(degrees[(degrees > 0) & (degrees <= self._max_size * self.n_responses // 2)]):
             some = degrees == d
             net[some] = sizes[some] - by_chance(family, self.n_columns, int(d))
-        best = _largest(net, N_PAIRS)
-        return [
+        found = [
             Candidate(float(net[i]), Term((int(places[rows[i]]), int(places[columns[i]])), family))
-            for i in best
+            for i in _largest(net, N_PAIRS)
             if np.isfinite(net[i])
         ]
+        return _worth_fitting(found, N_LEAST)
 
     def _triple_candidates(self, fit: sums.Residuals) -> list[Candidate]:
         places = np.flatnonzero(self.functions.n_pair_functions)
@@ -409,6 +422,11 @@ class Candidate(NamedTuple):
 
     net: float
     term: Term
+
+
+def _worth_fitting(candidates: list[Candidate], least: int) -> list[Candidate]:
+    """Candidates, which are sorted, that are not far below chance, and so many at least."""
+    return [c for i, c in enumerate(candidates) if i < least or c.net > -FAR_BELOW]
 
 
 class TermSelection:

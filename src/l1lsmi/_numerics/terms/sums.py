@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from l1lsmi._arrays import Array, HostArray, asarray_like, binned_sums, is_non_numpy, namespace, to_numpy
-from l1lsmi._numerics.terms.columns import BLOCK_ROWS, N_BINS, ColumnFunctions
+from l1lsmi._arrays import Array, HostArray, asarray_like, binned_sums, empty, namespace, to_numpy
+from l1lsmi._numerics.terms.columns import N_BINS, ColumnFunctions, row_slices
 from l1lsmi._numerics.terms.families import Term
-from l1lsmi._rows.parts import Part
-from l1lsmi._rows.table import DEVICE_BLOCK_ROWS
+from l1lsmi._rows.parts import Part, added
 
 
 class Residuals(NamedTuple):
@@ -55,12 +54,9 @@ class Layout(NamedTuple):
         return sum(some.size for some in self.places)
 
 
-def _blocks(part: Part) -> Iterator[tuple[Any, HostArray, HostArray | None]]:
+def _blocks(part: Part, width: int) -> Iterator[tuple[Any, HostArray, HostArray | None]]:
     """Tables of a few rows each, with their responses and weights."""
-    n_rows = part.table.n_rows
-    step = DEVICE_BLOCK_ROWS if is_non_numpy(part.table.x) else BLOCK_ROWS
-    for start in range(0, n_rows, step):
-        stop = min(start + step, n_rows)
+    for start, stop in row_slices(part.table, width):
         weights = part.target.row_weights
         yield (
             part.table.slice_of(start, stop),
@@ -74,7 +70,7 @@ def design(functions: ColumnFunctions, codes: Array, terms: Sequence[Term]) -> A
     xp = namespace(codes)
 
     def values(place: int, first: int, last: int) -> Array:
-        table = asarray_like(functions.values[place, :, first:last], codes)
+        table = asarray_like(functions.values[place, :, first:last].astype(np.float64), codes)
         return xp.take(table, xp.astype(codes[:, place], xp.int64), axis=0)
 
     found = []
@@ -118,7 +114,7 @@ def _responses(
 def single_sums(part: Part, functions: ColumnFunctions, fit: Residuals) -> HostArray:
     """Sums of residuals in every bin of every column, (m, bins, b)."""
     total: Any = 0.0
-    for table, values, weights in _blocks(part):
+    for table, values, weights in _blocks(part, functions.columns.size):
         codes = functions.codes(table)
         responses = _responses(functions, codes, values, weights, fit)
         total = total + to_numpy(binned_sums(codes, responses, N_BINS))
@@ -128,21 +124,18 @@ def single_sums(part: Part, functions: ColumnFunctions, fit: Residuals) -> HostA
 def pair_sums(part: Part, functions: ColumnFunctions, layout: Layout, fit: Residuals) -> HostArray:
     """Sums of products of two functions and a residual, (b, w, w)."""
     total: Any = None
-    for table, values, weights in _blocks(part):
+    for table, values, weights in _blocks(part, layout.width):
         codes = functions.codes(table)
         xp = namespace(codes)
         responses = _responses(functions, codes, values, weights, fit)
         across = xp.concat(
             [functions.evaluate(_take(codes, some), some, a) for a, some in enumerate(layout.places)], axis=1
         )
-        products = [
-            xp.matrix_transpose(across * responses[:, b][:, None]) @ across for b in range(responses.shape[1])
-        ]
-        products = xp.stack(products)
         if total is None:
-            total = products
-        else:
-            total += products
+            total = empty((fit.scale.size, layout.width, layout.width), across, across.dtype)
+            total[...] = 0.0
+        for b in range(fit.scale.size):
+            total[b, ...] += xp.matrix_transpose(across * responses[:, b][:, None]) @ across
     return np.asarray(to_numpy(total))
 
 
@@ -153,7 +146,7 @@ def triple_sums(part: Part, functions: ColumnFunctions, places: HostArray, fit: 
     """
     m = places.size
     total = np.zeros((fit.scale.size, m, m, m))
-    for table, values, weights in _blocks(part):
+    for table, values, weights in _blocks(part, places.size):
         codes = functions.codes(table)
         xp = namespace(codes)
         responses = _responses(functions, codes, values, weights, fit)
@@ -176,16 +169,18 @@ class TermSums(NamedTuple):
 
 def gram_sums(part: Part, functions: ColumnFunctions, terms: tuple[Term, ...]) -> TermSums:
     """Sums for least squares on some terms."""
-    found: list[TermSums] = []
-    for table, values, weights in _blocks(part):
+    width = sum(size_of(functions, term) for term in terms)
+    total: Any = None
+    for table, values, weights in _blocks(part, width):
         codes = functions.codes(table)
         xp = namespace(codes)
         columns = design(functions, codes, terms)
         weighted = columns if weights is None else columns * asarray_like(weights, codes)[:, None]
         across = xp.matrix_transpose(weighted)
         products = (xp.sum(weighted, axis=0), across @ columns, across @ asarray_like(values, codes))
-        found.append(TermSums(*(np.asarray(to_numpy(product)) for product in products)))
-    return TermSums(*(np.sum(some, axis=0) for some in zip(*found, strict=True)))
+        total = added(total, TermSums(*(np.asarray(to_numpy(product)) for product in products)))
+    found: TermSums = total
+    return found
 
 
 def _take(codes: Array, places: HostArray) -> Array:
