@@ -232,6 +232,15 @@ def test_products_with_the_negative_part(m):
     assert v @ found.negative == pytest.approx(v @ expected, rel=1e-3)
 
 
+def test_where_lanczos_steps_do_not_converge_the_matrix_is_decomposed(monkeypatch):
+    X, y = wide_data("factors", m=200)
+    expected = QPFS(20, alpha=0.4).fit(X, y)
+    monkeypatch.setattr(qpfs, "MOST_DECOMPOSED", 10)
+    monkeypatch.setattr(positive_part, "MOST_ITERATIONS", 1)
+    found = QPFS(20, alpha=0.4).fit(X, y)
+    np.testing.assert_array_equal(found.weights_, expected.weights_)
+
+
 def test_copies_are_found():
     rng = np.random.default_rng(0)
     x = standardised(rng.normal(size=(30, 8))[:, [0, 1, 2, 0, 3, 1, 0, 4]])

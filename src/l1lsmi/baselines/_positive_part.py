@@ -44,7 +44,11 @@ FORM_TOLERANCE = 1e-5
 #: Lanczos steps stop being rough.
 WEIGHT_TOLERANCE = 1e-3
 ROUGH_CHANGE = 0.15
-MOST_ITERATIONS = 25
+#: The weights do not converge, because the polynomial is too far from the positive part, where a change is
+#: more than this share of the one before, with at least so many corrections, or after so many changes.
+SLOW = 0.8
+SETTLED = 3
+MOST_ITERATIONS = 20
 #: Columns whose correlation is at least this are copies.
 COPY = 1 - 1e-12
 
@@ -285,7 +289,9 @@ def _fitted_polynomial(nodes: HostArray, masses: HostArray) -> HostArray:
     return np.asarray(found)
 
 
-def minimise_with_positive_part(matrix: CorrelationMatrix, scale: float, linear: HostArray) -> SimplexMinimum:
+def minimise_with_positive_part(
+    matrix: CorrelationMatrix, scale: float, linear: HostArray
+) -> SimplexMinimum | None:
     """Minimise ``scale * w'Pw / 2 + linear'w`` on the simplex, with the positive part P of a matrix.
 
     Parameters
@@ -294,6 +300,11 @@ def minimise_with_positive_part(matrix: CorrelationMatrix, scale: float, linear:
     scale : float
         Above 0.
     linear : numpy.ndarray of shape (m,)
+
+    Returns
+    -------
+    SimplexMinimum or None
+        None where it does not converge, as with many columns that are nearly copies of each other.
     """
     linear = linear / scale
     w = _first_weights(matrix, linear)
@@ -303,15 +314,16 @@ def minimise_with_positive_part(matrix: CorrelationMatrix, scale: float, linear:
         found = minimise_on_simplex(model.hessian(), linear, np.flatnonzero(w))
         last, w = w, found.weights
         change, before = float(np.abs(w - last).max() / w.max()), change
-        if change == 0:
-            break
+        # Changes that shrink like this from now on add up to no more than the tolerance.
+        rest = change / (before - change) if change < before else math.inf
+        if not rough and change * max(1.0, rest) <= WEIGHT_TOLERANCE:
+            return SimplexMinimum(w, scale * found.multipliers, scale * found.objective)
+        if model.span.shape[1] >= SETTLED and not rough and change > SLOW * before:
+            return None
         if rough and change <= ROUGH_CHANGE:
             # The weights hardly move any more: from here on with all digits.
-            rough = False
+            rough, change = False, math.inf
             model.clear()
-        elif change <= WEIGHT_TOLERANCE * min(1.0, before / change - 1.0):
-            # Changes that shrink like this from now on add up to no more than the tolerance.
-            break
         new = w - model.span @ (model.span.T @ w)
         # A small vector adds little, and needs fewer digits.
         tolerance = ROUGH_TOLERANCE
@@ -319,7 +331,7 @@ def minimise_with_positive_part(matrix: CorrelationMatrix, scale: float, linear:
             share = float(np.linalg.norm(new) / np.linalg.norm(w))
             tolerance = min(tolerance, FORM_TOLERANCE * share**-1.5)
         model.add(_Lanczos(matrix, new, MOST_STEPS, tolerance), new)
-    return SimplexMinimum(w, scale * found.multipliers, scale * found.objective)
+    return None
 
 
 def _first_weights(matrix: CorrelationMatrix, linear: HostArray) -> HostArray:

@@ -81,8 +81,9 @@ class QPFS(Selector):
     rows. The programme is then not convex: Q is replaced by the nearest positive semi-definite matrix, in
     which they are 0. With more than 2,500 features that matrix is not computed, only its products with a few
     vectors, by Lanczos steps: time grows with the square of the number of features and not with its cube, the
-    objective has about six digits and the weights three. Often few weights are positive; further features are
-    then selected by their scores.
+    objective has about six digits and the weights three. Where that does not converge, as with many features
+    that are nearly copies of each other, the matrix is computed. Often few weights are positive; further
+    features are then selected by their scores.
     Copies of a feature get equal weights.
 
     References
@@ -163,7 +164,10 @@ class QPFS(Selector):
             return 1.0, _most_relevant(relevance)
         linear = -alpha * relevance
         if isinstance(hessian, CorrelationMatrix):
-            return float(alpha), minimise_with_positive_part(hessian, 1 - alpha, linear)
+            minimum = minimise_with_positive_part(hessian, 1 - alpha, linear)
+            if minimum is not None:
+                return float(alpha), minimum
+            hessian = Hessian.of_matrix(nearest_positive(correlation_between(x, x)))
         return float(alpha), minimise_on_simplex(hessian.scaled(1 - alpha), linear)
 
     def _hessian(self, x: HostArray) -> tuple[Hessian | CorrelationMatrix, float]:
