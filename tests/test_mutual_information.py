@@ -5,8 +5,11 @@ import pytest
 from sklearn.base import clone
 
 from l1lsmi._arrays import to_numpy
+from l1lsmi._numerics.likelihood import nodes
 from l1lsmi._numerics.likelihood.likelihood import fit_ratios
+from l1lsmi._numerics.likelihood.nodes import ColumnNodes
 from l1lsmi._numerics.model import Model, ModelBatch
+from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Table
 from l1lsmi._validation.target import check_target
 from l1lsmi.measures import MutualInformation
@@ -151,3 +154,77 @@ def test_a_class_that_is_missing_from_a_training_part(sizes):
     value, gradient, _ = evaluate(draw, np.ones(2), np.arange(2), Model(1.0))
     assert np.isfinite(value)
     assert np.isfinite(gradient).all()
+
+
+# -- one column on nodes --------------------------------------------------------------------------
+
+
+def columns_of_many_kinds(n=3000):
+    """Columns of many and of few values, with copies of a row, far rows and gaps; classes of unequal size."""
+    rng = np.random.default_rng(0)
+    smooth = rng.normal(size=n)
+    X = np.column_stack(
+        [
+            smooth,
+            rng.integers(0, 5, size=n),
+            np.where(rng.random(n) < 0.3, 0.0, rng.normal(size=n)),
+            rng.standard_t(2, size=n),
+            np.concatenate([rng.normal(-50, 1, n // 2), rng.uniform(50, 52, n - n // 2)]),
+        ]
+    )
+    y = np.digitize(smooth + 0.3 * X[:, 1] + rng.normal(size=n), [-1.5, 1.0])
+    return X, y
+
+
+def without_nodes(monkeypatch):
+    monkeypatch.setattr(nodes, "ROWS_PER_NODE", 10**9)
+
+
+@pytest.mark.parametrize("score_by", ["cross_validation", "estimate"])
+def test_scores_on_nodes_are_those_of_the_rows(monkeypatch, score_by):
+    X, y = columns_of_many_kinds()
+    measure = MutualInformation(n_basis=40, score_by=score_by, random_state=0)
+    monkeypatch.setattr(nodes, "ROWS_PER_NODE", 2)
+    found = measure.score_each(X, y)
+    without_nodes(monkeypatch)
+    np.testing.assert_allclose(found, measure.score_each(X, y), atol=1e-9)
+
+
+@pytest.mark.parametrize("sigma", [0.05, 0.3, 2.0])
+def test_fits_on_nodes_are_those_of_weighted_rows(monkeypatch, sigma):
+    X, y = columns_of_many_kinds()
+    weights = np.random.default_rng(1).uniform(0.0, 3.0, size=y.size)
+    table, target = Table.of(X, None, weights), Target.of_classes(y, weights)
+    draw = MutualInformation(n_basis=40).bind(table, target, 0).draws([(0,)])
+    monkeypatch.setattr(nodes, "ROWS_PER_NODE", 1)
+    for column in range(X.shape[1]):
+        found = draw.fit(np.array([0.7]), np.array([column]), Model(sigma))
+        with monkeypatch.context() as patch:
+            without_nodes(patch)
+            expected = draw.fit(np.array([0.7]), np.array([column]), Model(sigma))
+        assert found.value == pytest.approx(expected.value, abs=1e-8)
+        assert found.cv_score == pytest.approx(expected.cv_score, abs=1e-8)
+
+
+def test_sums_over_nodes_are_sums_over_rows():
+    rng = np.random.default_rng(0)
+    values, groups = rng.normal(size=5000), rng.integers(-1, 6, size=5000)
+    weights = rng.uniform(size=5000)
+    points, of_points = ColumnNodes(values, groups, (3, 2), weights).at(0.4)
+    assert points.size * nodes.ROWS_PER_NODE < values.size
+
+    def function(x):
+        return np.log(0.1 + np.exp(-0.5 * ((x - 0.3) / 0.4) ** 2))
+
+    for group in range(6):
+        inside = groups == group
+        expected = weights[inside] @ function(values[inside])
+        assert of_points[group // 2, group % 2] @ function(points) == pytest.approx(expected, rel=1e-7)
+    assert ColumnNodes(values, groups, (3, 2), weights).at(0.001) is None
+
+
+def test_few_values_are_their_own_nodes():
+    values, groups = np.tile([3.0, 1.0, 2.0, 1.0], 25), np.tile([0, 1], 50)
+    points, weights = ColumnNodes(values, groups, (1, 2), None).at(0.1)
+    assert points.tolist() == [1, 2, 3]
+    assert weights.tolist() == [[[0, 25, 25], [50, 0, 0]]]

@@ -13,7 +13,8 @@ from scipy.optimize import minimize
 from l1lsmi._numerics.correlation import correlation_between, correlation_with_target
 from l1lsmi._rows.table import Table
 from l1lsmi._validation.target import check_target
-from l1lsmi.baselines import QPFS
+from l1lsmi.baselines import QPFS, qpfs
+from l1lsmi.baselines import _positive_part as positive_part
 from l1lsmi.baselines import _simplex_qp as simplex_qp
 from l1lsmi.baselines._simplex_qp import Hessian, minimise_on_simplex, nearest_positive, nystrom_factor
 from tests.conftest import problem_data, to_library
@@ -179,6 +180,72 @@ def test_nystrom_of_many_features():
     np.testing.assert_array_equal(selector.weights_, again.weights_)
     other = QPFS(2, n_nystrom=50, random_state=1).fit(X, y)
     assert (other.scores_ != selector.scores_).any()
+
+
+# -- many features -------------------------------------------------------------------------------
+
+
+def wide_data(kind, n=50, m=500):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(n, m))
+    if kind == "factors":
+        X = rng.normal(size=(n, 5)) @ rng.normal(size=(5, m)) + rng.normal(size=(n, m))
+    elif kind == "few values":
+        X = rng.integers(0, 3, size=(n, m)).astype(float)
+    elif kind == "copies":
+        X[:, m // 2 :] = -3 * X[:, : m - m // 2] + 1
+    elif kind == "constant columns":
+        X[:, ::7] = 2.0
+    elif kind == "more rows":
+        X = rng.normal(size=(4 * m, m))
+    y = X[:, 1] + X[:, 2] + 0.5 * X[:, 5] + rng.normal(size=len(X))
+    return X, y
+
+
+@pytest.mark.parametrize(
+    "kind", ["normal", "factors", "few values", "copies", "constant columns", "more rows"]
+)
+@pytest.mark.parametrize("alpha", [None, 0.2])
+def test_lanczos_steps_give_what_the_decomposition_gives(monkeypatch, kind, alpha):
+    X, y = wide_data(kind)
+    expected = QPFS(20, alpha=alpha).fit(X, y)
+    monkeypatch.setattr(qpfs, "MOST_DECOMPOSED", 10)
+    found = QPFS(20, alpha=alpha).fit(X, y)
+    assert found.alpha_ == pytest.approx(expected.alpha_, rel=1e-7)
+    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-6, abs=1e-6)
+    np.testing.assert_array_equal(found.support_, expected.support_)
+    np.testing.assert_allclose(found.weights_, expected.weights_, atol=1e-3 * expected.weights_.max())
+    if kind == "copies":
+        np.testing.assert_allclose(found.weights_[:250], found.weights_[250:], atol=1e-10)
+    if kind == "constant columns":
+        assert (found.weights_[::7] == 0).all()
+
+
+@pytest.mark.parametrize("m", [300, 2000])
+def test_products_with_the_negative_part(m):
+    x = standardised(wide_data("factors", m=m)[0])
+    values, vectors = np.linalg.eigh(correlation_between(x, x))
+    v = np.random.default_rng(0).random(m)
+    found = positive_part._Lanczos(positive_part.CorrelationMatrix(x), v, 300, 0.0)
+    expected = vectors @ (np.maximum(-values, 0) * (vectors.T @ v))
+    assert np.linalg.norm(found.negative - expected) <= 2e-2 * np.linalg.norm(expected)
+    assert v @ found.negative == pytest.approx(v @ expected, rel=1e-3)
+
+
+def test_where_lanczos_steps_do_not_converge_the_matrix_is_decomposed(monkeypatch):
+    X, y = wide_data("factors", m=200)
+    expected = QPFS(20, alpha=0.4).fit(X, y)
+    monkeypatch.setattr(qpfs, "MOST_DECOMPOSED", 10)
+    monkeypatch.setattr(positive_part, "MOST_ITERATIONS", 1)
+    found = QPFS(20, alpha=0.4).fit(X, y)
+    np.testing.assert_array_equal(found.weights_, expected.weights_)
+
+
+def test_copies_are_found():
+    rng = np.random.default_rng(0)
+    x = standardised(rng.normal(size=(30, 8))[:, [0, 1, 2, 0, 3, 1, 0, 4]])
+    x[:, 3] *= -1
+    assert sorted(map(sorted, positive_part._copies(x))) == [[0, 3, 6], [1, 5]]
 
 
 # -- the selector --------------------------------------------------------------------------------

@@ -86,15 +86,19 @@ def nystrom_factor(columns: HostArray, sampled: HostArray) -> HostArray:
     return np.asarray(columns @ (vectors[:, keep] / np.sqrt(values[keep])))
 
 
-def minimise_on_simplex(hessian: Hessian, linear: HostArray) -> SimplexMinimum:
+def minimise_on_simplex(
+    hessian: Hessian, linear: HostArray, first: HostArray | None = None
+) -> SimplexMinimum:
     """Minimise over a working set of weights, and add weights with negative multipliers until there are none.
 
     Parameters
     ----------
     hessian : Hessian
     linear : numpy.ndarray of shape (m,)
+    first : numpy.ndarray of int, or None
+        The first working set, in order; None takes the weights with the smallest linear terms.
     """
-    working = np.sort(np.argsort(linear, kind="stable")[:WORKING_SET])
+    working = np.sort(np.argsort(linear, kind="stable")[:WORKING_SET]) if first is None else first
     best = np.inf
     while True:
         w = _minimise_dense(hessian.block(working), linear[working])

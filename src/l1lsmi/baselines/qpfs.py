@@ -15,6 +15,7 @@ from l1lsmi._numerics.ranking import rank, scatter, take_best
 from l1lsmi._rows.table import Table
 from l1lsmi._validation.parameters import seed_of
 from l1lsmi._validation.target import TASKS
+from l1lsmi.baselines._positive_part import CorrelationMatrix, minimise_with_positive_part
 from l1lsmi.baselines._simplex_qp import (
     Hessian,
     SimplexMinimum,
@@ -22,6 +23,9 @@ from l1lsmi.baselines._simplex_qp import (
     nearest_positive,
     nystrom_factor,
 )
+
+#: Most features whose matrix Q is decomposed into eigenvectors.
+MOST_DECOMPOSED = 2500
 
 
 class QPFS(Selector):
@@ -75,7 +79,11 @@ class QPFS(Selector):
     -----
     A matrix of absolute correlations can have negative eigenvalues, and usually has with more features than
     rows. The programme is then not convex: Q is replaced by the nearest positive semi-definite matrix, in
-    which they are 0. Often few weights are positive; further features are then selected by their scores.
+    which they are 0. With more than 2,500 features that matrix is not computed, only its products with a few
+    vectors, by Lanczos steps: time grows with the square of the number of features and not with its cube, the
+    objective has about six digits and the weights three. Where that does not converge, as with many features
+    that are nearly copies of each other, the matrix is computed. Often few weights are positive; further
+    features are then selected by their scores.
     Copies of a feature get equal weights.
 
     References
@@ -154,11 +162,20 @@ class QPFS(Selector):
         alpha = redundancy / (redundancy + relevance.mean()) if self.alpha is None else self.alpha
         if alpha == 1:
             return 1.0, _most_relevant(relevance)
-        return float(alpha), minimise_on_simplex(hessian.scaled(1 - alpha), -alpha * relevance)
+        linear = -alpha * relevance
+        if isinstance(hessian, CorrelationMatrix):
+            minimum = minimise_with_positive_part(hessian, 1 - alpha, linear)
+            if minimum is not None:
+                return float(alpha), minimum
+            hessian = Hessian.of_matrix(nearest_positive(correlation_between(x, x)))
+        return float(alpha), minimise_on_simplex(hessian.scaled(1 - alpha), linear)
 
-    def _hessian(self, x: HostArray) -> tuple[Hessian, float]:
-        """The matrix Q, made positive semi-definite, and the mean of its entries."""
+    def _hessian(self, x: HostArray) -> tuple[Hessian | CorrelationMatrix, float]:
+        """The matrix Q, made positive semi-definite unless it is large, and the mean of its entries."""
         m = x.shape[1]
+        if self.n_nystrom is None and m > MOST_DECOMPOSED:
+            large = CorrelationMatrix(x)
+            return large, large.mean()
         if self.n_nystrom is None:
             matrix = correlation_between(x, x)
             return Hessian.of_matrix(nearest_positive(matrix)), float(matrix.mean())

@@ -295,8 +295,14 @@ class DensityRatioProblem(MeasureProblem):
     def score_set(self, columns: HostArray) -> float:
         """Score of a set of columns, under the model that cross-validation selects."""
         with single_threaded_blas():
-            _, (_, fit) = self.fit_set(columns)
-        return self.score_of(fit)
+            if self._offset is None:
+                _, (_, fit) = self.fit_set(columns)
+                return self.score_of(fit)
+            # The score of rows left out needs no fit to all rows.
+            with self._common_draw() as draw:
+                cv_score, model = _selected(draw, columns)
+        self._models[tuple(sorted(columns.tolist()))] = model
+        return self._offset - cv_score
 
     def score_of(self, fit: Fit) -> float:
         """Score of a fit, by the estimate or by cross-validation."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,12 +20,20 @@ from l1lsmi._numerics.likelihood.likelihood import (
     mutual_information,
     row_gradient,
 )
+from l1lsmi._numerics.likelihood.nodes import ColumnNodes
 from l1lsmi._numerics.model import Evaluation, Fit, Model, ModelBatch, ScoredModel
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.blocks import Block, Layout
 from l1lsmi._rows.layout import CachedRows
 from l1lsmi._rows.parts import add_up
 from l1lsmi._rows.table import RowTable
+
+
+class _OnNodes(NamedTuple):
+    """One column on nodes: the basis functions there, and sums of the kernels over the rows of each fold."""
+
+    blocks: list[RatioBlock]
+    sums: Array  # (F, C, b)
 
 
 class LikelihoodDraw(DensityRatioDraw):
@@ -53,6 +61,12 @@ class LikelihoodDraw(DensityRatioDraw):
         self._row_weights = [_row_weights(block) for block in self.rows.blocks]
         self._target_sums = self._sums(self._target_kernels)
         self._is_classification = target.is_classification
+        self._groups = draw["fold_of_row"][0] * self.centers.shape[1] + target.codes
+        self._groups[draw["fold_of_row"][0] < 0] = -1
+        self._weight_of_row = target.row_weights
+        self._column: tuple[int, ColumnNodes] | None = None
+        #: Scores of the last weights and columns, by width: a search begins at the width that another found.
+        self._scored: tuple[HostArray, HostArray, dict[float, HostArray]] | None = None
         # Of the rows in each group: 1 for those of its class, or for all.
         self._present = (
             [kernel[..., 0] for kernel in self._target_kernels]
@@ -90,13 +104,39 @@ class LikelihoodDraw(DensityRatioDraw):
             for kernel, target, present, weights in parts
         ]
 
+    def _on_nodes(self, weights: HostArray, columns: HostArray, sigma: float) -> _OnNodes | None:
+        """One column on nodes, where that is exact to all digits that matter and less work."""
+        table = self.rows.centers.table
+        if not self._is_classification or columns.size != 1 or not isinstance(table.x, np.ndarray):
+            return None
+        if self._column is None or self._column[0] != columns[0]:
+            values = table.take(np.arange(table.n_rows), columns)[:, 0]
+            shape = (self._fold_sizes.shape[0], self.centers.shape[1])
+            nodes = ColumnNodes(values, self._groups, shape, self._weight_of_row)
+            self._column = int(columns[0]), nodes
+        # The width over the weight, because only their quotient enters the kernels.
+        width = sigma / max(abs(float(weights[0])), 1e-300)
+        nodes_at = self._column[1].at(width)
+        if nodes_at is None:
+            return None
+        centers = self.centers[0]
+        at_centers = table.take(np.maximum(centers, 0).ravel(), columns).reshape(centers.shape)
+        gaps = (nodes_at.points[:, None] - at_centers[:, None, :]) / width
+        kernels = np.exp(-0.5 * gaps**2) * (centers >= 0)[:, None, :]
+        joint = np.concatenate([kernels, np.ones((*kernels.shape[:2], 1))], axis=-1)
+        sums = np.tensordot(nodes_at.weights.sum(axis=1), kernels, axes=([1], [1]))
+        return _OnNodes([RatioBlock(joint[None], nodes_at.weights)], sums)
+
     def _split(self, kernels: list[Array], train: Array) -> Split:
+        return self._split_of(self._sums(kernels), train)
+
+    def _split_of(self, sums: Array, train: Array) -> Split:
         xp = namespace(train)
 
         def mean(of_folds: Array) -> Array:
             return xp.tensordot(train, of_folds, axes=([1], [0]))
 
-        means = mean(self._sums(kernels)) * mean(self._target_sums)
+        means = mean(sums) * mean(self._target_sums)
         if train is self._left_out:
             means = means * self._outside
         # The constant function of a class has the share of the class as its mean, else 1.
@@ -106,7 +146,9 @@ class LikelihoodDraw(DensityRatioDraw):
     # -- model selection -------------------------------------------------------------------
 
     def _held_out(self, kernels: list[Array]) -> HostArray:
-        blocks, split = self._blocks(kernels), self._split(kernels, self._left_out)
+        return self._held_out_of(self._blocks(kernels), self._split(kernels, self._left_out))
+
+    def _held_out_of(self, blocks: list[RatioBlock], split: Split) -> HostArray:
         ratios = fit_ratios(blocks, split, SCORE_BARRIER)
         return to_numpy(held_out(blocks, split, ratios.alpha, self._fold_sizes))
 
@@ -117,14 +159,31 @@ class LikelihoodDraw(DensityRatioDraw):
         sigmas: Sequence[float],
         regularizations: Sequence[float],
     ) -> list[HostArray]:
-        squares, n_folds = self.asarray(weights[None] ** 2), self.rows.fold_sizes.shape[1]
-        exponents = [block.exponents(squares, columns[None]) for block in self.rows.blocks]
-        found = []
+        known = self._known_scores(weights, columns)
+        exponents: list[Array] = []
         for sigma in sigmas:
-            # There is nothing to regularise: one score for all.
-            kernels = [self.basis.kernels_at(e, sigma, n_folds)[0, ...] for e in exponents]
-            found.append(np.repeat(self._held_out(kernels)[:, None], len(regularizations), axis=1))
-        return found
+            if sigma in known:
+                continue
+            on_nodes = self._on_nodes(weights, columns, sigma)
+            if on_nodes is not None:
+                split = self._split_of(on_nodes.sums, self._left_out)
+                known[sigma] = self._held_out_of(on_nodes.blocks, split)
+                continue
+            if not exponents:
+                squares = self.asarray(weights[None] ** 2)
+                exponents = [block.exponents(squares, columns[None]) for block in self.rows.blocks]
+            n_folds = self.rows.fold_sizes.shape[1]
+            known[sigma] = self._held_out(
+                [self.basis.kernels_at(e, sigma, n_folds)[0, ...] for e in exponents]
+            )
+        # There is nothing to regularise: one score for all.
+        return [np.repeat(known[sigma][:, None], len(regularizations), axis=1) for sigma in sigmas]
+
+    def _known_scores(self, weights: HostArray, columns: HostArray) -> dict[float, HostArray]:
+        last = self._scored
+        if last is None or not (np.array_equal(last[0], weights) and np.array_equal(last[1], columns)):
+            self._scored = last = weights.copy(), columns.copy(), {}
+        return last[2]
 
     def _score_widths(
         self, weights: HostArray, columns: HostArray, sigmas: Sequence[float], near: float | None
@@ -136,13 +195,18 @@ class LikelihoodDraw(DensityRatioDraw):
 
     def fit(self, weights: HostArray, columns: HostArray, model: Model, cv_score: float | None = None) -> Fit:
         """Fit the density ratio; alpha is (C, b + 1), the constant functions last."""
-        kernels = self._kernels(weights, columns, model.sigma)
-        blocks, split = self._blocks(kernels), self._split(kernels, self._all_rows)
+        on_nodes = self._on_nodes(weights, columns, model.sigma)
+        if on_nodes is None:
+            kernels = self._kernels(weights, columns, model.sigma)
+            blocks, sums = self._blocks(kernels), self._sums(kernels)
+        else:
+            blocks, sums = on_nodes
+        split = self._split_of(sums, self._all_rows)
         alpha = fit_ratios(blocks, split).alpha
         value = mutual_information(blocks, split, alpha)
         total = namespace(alpha).sum(alpha * split.means)
         if cv_score is None:
-            cv_score = float(self._held_out(kernels).mean())
+            cv_score = float(self._held_out_of(blocks, self._split_of(sums, self._left_out)).mean())
         return Fit(to_numpy(alpha[0, ...] / total), value, cv_score)
 
     def neighbour_values(self, columns: HostArray, others: HostArray, sign: float, model: Model) -> HostArray:

@@ -35,9 +35,9 @@ VANISHING = 1e-12
 
 
 class RatioBlock(NamedTuple):
-    """Some rows of every fold."""
+    """Some rows of every fold, or points that the folds share and rows are put on."""
 
-    joint: Array  # (F, C, q, b): basis functions at the pairs that were observed
+    joint: Array  # (F, C, q, b): basis functions at the pairs that were observed; (1, C, q, b) at points
     row_weights: Array  # (F, C, q): weights (1) of the rows of the group, 0 for others and placeholders
 
 
@@ -65,13 +65,25 @@ def _at_rows(block: RatioBlock, alpha: Array) -> Array:
 def _safe(ratios: Array, weights: Array) -> Array:
     """Ratios with 1 in the place of rows that take no part, which may have a ratio of 0."""
     xp = namespace(ratios)
-    return xp.where(weights > 0, ratios, xp.ones_like(ratios))
+    return xp.where(weights != 0, ratios, xp.ones_like(ratios))
 
 
 def _row_weights(block: RatioBlock, split: Split) -> Array:
     """Weight of every row in the likelihood of every problem, (F, C, q, P)."""
-    xp = namespace(split.train)
-    return block.row_weights[..., None] * xp.matrix_transpose(split.train)[:, None, None, :]
+    return _weighted_folds(block, split.train)
+
+
+def _weighted_folds(block: RatioBlock, of_folds: Array) -> Array:
+    """Weights of the rows times those of their folds, (P, F), in every problem: (F, C, q, P).
+
+    Points that folds share have the sums over the folds, (1, C, q, P).
+    """
+    xp = namespace(of_folds)
+    if block.joint.shape[0] != block.row_weights.shape[0]:
+        return xp.permute_dims(xp.tensordot(of_folds, block.row_weights, axes=([1], [0])), (1, 2, 0))[
+            None, ...
+        ]
+    return block.row_weights[..., None] * xp.matrix_transpose(of_folds)[:, None, None, :]
 
 
 def _sum(blocks: Sequence[RatioBlock], term: Callable[[RatioBlock], Array]) -> Array:
@@ -230,22 +242,22 @@ def _test_of(split: Split, fold_sizes: Array) -> _Test:
     return _Test(out / sizes, 1.0 / (1.0 + xp.matmul(xp.astype(split.train > 0, xp.float64), sizes)))
 
 
-def _smoothed(block: RatioBlock, alpha: Array, test: _Test) -> Array:
+def _smoothed(block: RatioBlock, alpha: Array, test: _Test, weights: Array) -> Array:
     """Ratios mixed with a little independence: no row is impossible because none was like it."""
     mixed = (1 - test.smoothing) * _at_rows(block, alpha) + test.smoothing
-    return _safe(mixed, block.row_weights[..., None])
+    return _safe(mixed, weights)
 
 
 def held_out(blocks: Sequence[RatioBlock], split: Split, alpha: Array, fold_sizes: Array) -> Array:
     """Minus the mean log ratio of the rows that each problem left out, (P,)."""
     xp = namespace(alpha)
     test = _test_of(split, fold_sizes)
-    weights = xp.matrix_transpose(test.weights)[:, None, None, :]
     normalised = _normalised(alpha, split.means)
 
     def term(block: RatioBlock) -> Array:
-        logs = xp.log(_smoothed(block, normalised, test))
-        return xp.sum(block.row_weights[..., None] * weights * logs, axis=(0, 1, 2))
+        weights = _weighted_folds(block, test.weights)
+        logs = xp.log(_smoothed(block, normalised, test, weights))
+        return xp.sum(weights * logs, axis=(0, 1, 2))
 
     return -_sum(blocks, term)
 
@@ -267,23 +279,24 @@ def held_out_gradient(
     total = xp.sum(ratios.alpha * split.means, axis=(1, 2), keepdims=True)
     alpha = ratios.alpha / total
 
-    pulls = [
-        block.row_weights[..., None] * weights * (1 - test.smoothing) / _smoothed(block, alpha, test)
-        for block in blocks
-    ]
+    def pull(block: RatioBlock) -> Array:
+        smoothed = _smoothed(block, alpha, test, block.row_weights[..., None])
+        return block.row_weights[..., None] * weights * (1 - test.smoothing) / smoothed
+
+    pulls = [pull(block) for block in blocks]
     slope = _pulled(blocks[0], pulls[0])
-    for block, pull in zip(blocks[1:], pulls[1:], strict=True):
-        slope = slope + _pulled(block, pull)
+    for block, of_rows in zip(blocks[1:], pulls[1:], strict=True):
+        slope = slope + _pulled(block, of_rows)
     along = xp.sum(slope * alpha, axis=(1, 2), keepdims=True)
     adjoint = ratios.solve((slope - along * split.means) / total)
 
-    def joint(block: RatioBlock, pull: Array) -> Array:
+    def joint(block: RatioBlock, of_rows: Array) -> Array:
         weights = _row_weights(block, split)
         at_rows = _safe(_at_rows(block, ratios.alpha), weights)
         fitted = weights / at_rows
         bend = fitted / at_rows * _at_rows(block, adjoint)
-        return _spread(pull, alpha) + _spread(fitted, adjoint) - _spread(bend, ratios.alpha)
+        return _spread(of_rows, alpha) + _spread(fitted, adjoint) - _spread(bend, ratios.alpha)
 
-    slopes = [joint(block, pull) for block, pull in zip(blocks, pulls, strict=True)]
+    slopes = [joint(*each) for each in zip(blocks, pulls, strict=True)]
     score = float(xp.mean(held_out(blocks, split, ratios.alpha, fold_sizes)))
     return score, RowGradient(slopes, (ratios.dual - 1) * adjoint - along * alpha)
