@@ -1,4 +1,4 @@
-"""The selectors of ``signals.py``: each a function of data, k and a seed, with its largest size.
+"""The selectors of ``signal.py``: each a function of data, k and a seed, with its largest size.
 
 All run on one thread.
 """

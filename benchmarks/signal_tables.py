@@ -1,4 +1,4 @@
-"""Tables and the figure of ``signals.py``, from its runs."""
+"""Tables and the figure of ``signal.py``, from its runs."""
 
 from __future__ import annotations
 

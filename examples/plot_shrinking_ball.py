@@ -33,12 +33,14 @@ _ = ax.legend(loc="upper left", framealpha=1)
 # -------------
 # The target is (column 0 and column 1) or (column 2 and column 3). Columns 7 to 9 are noisy copies of the
 # target: each has *more* information alone than any true column. The other 43 columns are random bits.
-from l1lsmi import L1LSMI
+from l1lsmi import FeatureSelector
 from l1lsmi.datasets import make_and_or
+from l1lsmi.strategies import L1Path
 
 X, y = make_and_or(400, random_state=0)
 X = np.hstack([X, np.random.default_rng(0).integers(0, 2, size=(400, 40))])
-selector = L1LSMI(4, random_state=0).fit(X, y)
+strategy = L1Path(terms=False)  # with terms, the search ends before it needs a path
+selector = FeatureSelector(strategy=strategy, n_features_to_select=4, random_state=0).fit(X, y)
 print("selected", selector.get_support(indices=True))
 print(selector.stop_reason_)
 

@@ -269,7 +269,7 @@ def test_blocks_threads_and_array_libraries_give_the_same_terms(rng):
     table = Table.of(X)
     tables = {
         "threads": Table.of(X, Resources(n_jobs=2)),
-        "no memory": Table.of(X, Resources(memory_limit=1)),
+        "little memory": Table.of(X, Resources(memory_limit=40_000)),
         "blocks": StreamTable(Blocks(X, 777), len(X), table.mean, table.scale, Resources()),
         "strict": Table.of(array_api_strict.asarray(X)),
     }

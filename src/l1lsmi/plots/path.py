@@ -49,9 +49,14 @@ def plot_path(selector: Any, ax: Any = None) -> Any:
     """
     path = path_table(selector)
     if path.kind == "none":
+        name = type(selector).__name__
+        if hasattr(selector, "path_"):
+            raise ValueError(
+                f"The search of {name} ended before it needed a path: use plot_weights, or search with "
+                "FeatureSelector(strategy=L1Path(terms=False))."
+            )
         raise ValueError(
-            f"{type(selector).__name__} has no path to plot: use plot_weights, or a selector with a path, "
-            "such as L1LSMI."
+            f"{name} has no path to plot: use plot_weights, or a selector with a path, such as L1LSMI."
         )
     ax = axes_of(ax)
     names = column_names(selector)

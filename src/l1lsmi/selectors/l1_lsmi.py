@@ -41,9 +41,10 @@ class L1LSMI(L1Selector):
     time_limit : float or None, default=None
         Seconds after which the best set so far is returned, with a warning.
     explore_rows : int or None, default=10_000
-        Of more rows than this a sample of so many is searched, each class or range of the target in
-        proportion; all rows decide between the best three sets, choose the model and give the scores.
-        None searches all rows.
+        Of more rows than this, kernels are compared on a sample of so many, each class or range of the
+        target in proportion and more rows of rare classes, weighted. Effects of single features, pairs and
+        triples are summed over all rows, and all rows decide between the best three sets, choose the model
+        and give the scores. None compares kernels on all rows.
     memory_limit : int or None, default=None
         Bytes that may be used beside X; rows that do not fit are computed anew for every step instead of
         being cached. None caches up to a quarter of a gigabyte, and on a device a part of its free memory.
@@ -82,7 +83,8 @@ class L1LSMI(L1Selector):
     radius_ : float
         Sum of the weights.
     path_ : list of PathPoint
-        Every radius visited: restart, radius, size, support, weights, objective and cv_score.
+        Every radius visited: restart, radius, size, support, weights, objective and cv_score. Empty where the
+        set from single effects, pairs and triples explains everything.
     n_useful_features_ : int
         At how many of the selected features the loss is lowest; fewer than asked for where the others do not
         help.

@@ -45,10 +45,13 @@ class WeightingState(SearchState):
         Weights of the best set, where the search has them.
     start : tuple of int or None
         The set that terms gave, before any restart.
+    strength : numpy.ndarray or None
+        How large the terms of every feature are, for a ranking without a restart.
     """
 
     n_features: int = 0
     start: FeatureSet | None = None
+    strength: HostArray | None = None
     outcomes: list[Outcome] = field(default_factory=list)
     best: FeatureSet | None = None
     latest: HostArray | None = None
@@ -77,9 +80,11 @@ class WeightingState(SearchState):
         return min(self.outcomes, key=lambda o: len(wanted ^ set(o.support)), default=None)
 
     def survival(self) -> HostArray:
-        """How long every feature survived, in the restart closest to the best set."""
+        """How long every feature survived, in the restart closest to the best set, or what its terms are."""
         outcome = self.outcome_of(self.best or ())
-        return np.zeros(self.n_features) if outcome is None else outcome.survival
+        if outcome is not None:
+            return outcome.survival
+        return np.zeros(self.n_features) if self.strength is None else self.strength
 
     def complete(self, columns: HostArray, k: int) -> FeatureSet:
         """The best set so far, filled up to ``k`` features by the latest weights."""

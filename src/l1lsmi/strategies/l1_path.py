@@ -1,11 +1,13 @@
 """A descending, warm-started path of l1 balls. With squared-loss mutual information this is l1-LSMI.
 
-Each restart begins with all features and a narrow kernel: wide kernels see every feature alone, narrow ones
-see all interactions at once. It ascends on the cross-validation score itself, whose gradient costs no more
-than that of the estimate, then the radius shrinks until the weakest features reach zero, and it goes on from
-there. No width has to be searched: weights and width enter the kernel as one, so that the weights stay on
-their ball and the width follows. The sets that the restarts end with are compared by their leave-one-out
-loss, where the measure has one, and the best ones are refined by exchanges of features.
+The search begins with the set whose effects of single features, pairs and triples explain most of the target
+(`_numerics/terms`), which shows weak effects among many features. Restarts go on from there: each begins
+with all features and a narrow kernel, because wide kernels see every feature alone, narrow ones all
+interactions at once. It ascends on the cross-validation score itself, whose gradient costs no more than that
+of the estimate, then the radius shrinks until the weakest features reach zero, and it goes on from there. No
+width has to be searched: weights and width enter the kernel as one, so that the weights stay on their ball
+and the width follows. Sets are compared by their leave-one-out loss, where the measure has one, and the best
+ones are refined by exchanges of features.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from itertools import islice, zip_longest
 from numbers import Real
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from l1lsmi._numerics.grids import START_NARROWNESS
@@ -55,9 +58,10 @@ FRACTION = Interval(Real, 0, 1, closed="neither")
 class L1Path(L1Weighting):
     """Choose features by weights on a path of shrinking l1 balls.
 
-    It descends from all features with a shrinking radius, ascending on the cross-validation score, and
-    compares and refines the sets that it ends with. Its candidates for the model are its own (see
-    `_numerics/grids.py`), whatever the measure's are.
+    It starts from the effects of single features, pairs and triples, descends from all features with a
+    shrinking radius, ascending on the cross-validation score, and compares and refines the sets that it
+    ends with. Restarts are made for as long as they may find something that the effects do not show. Its
+    candidates for the model are its own (see `_numerics/grids.py`), whatever the measure's are.
 
     Parameters
     ----------
@@ -81,10 +85,13 @@ class L1Path(L1Weighting):
         How many features may leave in an exchange; up to four times as many may enter.
     max_exchanges : int, default=50
         Exchanges at most, from each set that is refined.
+    terms : bool, default=True
+        Whether the search begins with the effects of single features, pairs and triples.
     explore_rows : int or None, default=10_000
-        Of more rows than this a sample of so many is searched, each class or range of the target in
-        proportion; all rows decide between the best three sets, choose the model and give the scores.
-        None searches all rows.
+        Of more rows than this, kernels are compared on a sample of so many, each class or range of the
+        target in proportion and more rows of rare classes, weighted. Effects of single features, pairs and
+        triples are summed over all rows, and all rows decide between the best three sets, choose the model
+        and give the scores. None compares kernels on all rows.
     time_limit : float or None, default=None
         Seconds after which the best set so far is returned.
     n_jobs : int or None, default=None
@@ -114,6 +121,7 @@ class L1Path(L1Weighting):
         "n_refined": [COUNT],
         "exchange_width": [COUNT],
         "max_exchanges": [COUNT_OR_ZERO],
+        "terms": ["boolean"],
     }
 
     def __init__(
@@ -129,6 +137,7 @@ class L1Path(L1Weighting):
         n_refined: int = 3,
         exchange_width: int = 3,
         max_exchanges: int = 50,
+        terms: bool = True,
         explore_rows: int | None = 10_000,
         time_limit: float | None = None,
         n_jobs: int | None = None,
@@ -144,6 +153,7 @@ class L1Path(L1Weighting):
         self.n_refined = n_refined
         self.exchange_width = exchange_width
         self.max_exchanges = max_exchanges
+        self.terms = terms
         self.explore_rows = explore_rows
         self.time_limit = time_limit
         self.n_jobs = n_jobs
@@ -220,7 +230,9 @@ class L1Path(L1Weighting):
             return "nothing"
         return "little" if search.explored.table.n_rows > MANY_ROWS else "much"
 
-    def _terms(self, problem: Weightable) -> TermSearch:
+    def _terms(self, problem: Weightable) -> TermSearch | None:
+        if not self.terms:
+            return None
         return TermSearch(
             problem.table, problem.target, problem.columns, problem.rng(5), problem.loss_functions()
         )
@@ -229,12 +241,14 @@ class L1Path(L1Weighting):
         self, search: WeightingSearch, k: int, state: WeightingState, budget: Budget
     ) -> None:
         """Begin with the set whose effects of single features, pairs and triples explain most."""
-        assert search.terms is not None
-        found = search.terms.search(k, budget.spent)
-        if found is None:
+        found = None if search.terms is None else search.terms.search(k, budget.spent)
+        if search.terms is None or found is None:
             return
         others = (int(j) for j in search.explored.columns if int(j) not in found)
         state.start = tuple(sorted((*found, *islice(others, k - len(found)))))
+        promising = search.terms.promising(search.whole.n_features)
+        state.strength = np.zeros(state.n_features)
+        state.strength[list(promising)] = np.arange(len(promising), 0, -1)
         useful = search.terms.without_idle()
         if useful.size >= 2 * k and useful.size < search.explored.columns.size:
             search.explored = search.explored.restricted_to(useful)

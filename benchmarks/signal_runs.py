@@ -1,13 +1,4 @@
-"""F-measure, regret and time of selectors on weak signals, against the numbers of rows and of columns.
-
-``python benchmarks/signals.py --out signals.csv`` measures, on one thread, every method on the same draws
-in turn, and appends each run to the file as soon as it is done. Runs that the file has already are not
-repeated, so an interrupted command can be given again, and further rows, columns, draws, problems and methods
-can be added. ``--from signals.csv`` prints the tables without measuring, and ``--figure signals.svg`` draws.
-
-Regret is the score of the true columns minus that of the columns found by L1LSMI, by squared-loss mutual
-information on all rows: where there is none, a wrong set is not a failure of the search.
-"""
+"""Runs of ``signal.py``: every method on the same draws, appended to a file as they are done."""
 
 from __future__ import annotations
 
@@ -202,7 +193,3 @@ def main() -> None:
     print_tables(shown)
     if options.figure:
         draw_figure(shown, options.figure)
-
-
-if __name__ == "__main__":
-    main()
