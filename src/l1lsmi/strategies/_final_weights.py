@@ -50,7 +50,7 @@ def weighted_selection(
     """
     assert state.best is not None
     if explored is not whole and not budget.spent():
-        state.best = _best_on_all_rows(whole, state.best, scores, budget)
+        state.best = _best_on_all_rows(whole, state, scores, budget)
     columns = np.array(state.best, dtype=np.intp)
     weights = np.zeros(whole.n_features)
     weights[columns], model = _final_weights(state, draw, budget)
@@ -79,9 +79,16 @@ def weighted_selection(
     )
 
 
-def _best_on_all_rows(whole: Weightable, best: FeatureSet, scores: ScoreCache, budget: Budget) -> FeatureSet:
-    """Compare the best sets of a sample on all rows."""
-    alternatives = [support for support in scores.best_first(len(best)) if support != best][:N_ALTERNATIVES]
+def _best_on_all_rows(
+    whole: Weightable, state: WeightingState, scores: ScoreCache, budget: Budget
+) -> FeatureSet:
+    """Compare the best sets of a sample and that of the terms on all rows: by kernels and by terms."""
+    best = state.best
+    assert best is not None
+    others = [support for support in scores.best_first(len(best)) if support != best][:N_ALTERNATIVES]
+    alternatives = dict.fromkeys(others)
+    if state.start is not None and state.start != best and len(state.start) == len(best):
+        alternatives[state.start] = None
     if not alternatives:
         return best
     scorer = whole.set_scorer(0)
@@ -90,7 +97,7 @@ def _best_on_all_rows(whole: Weightable, best: FeatureSet, scores: ScoreCache, b
         if losses and budget.spent():
             break
         (scored,) = scorer.score_sets([support], scores.score(support).model)
-        losses[support] = scores.with_terms(support, scored).loss
+        losses[support] = scores.mean_with_terms(support, scored).loss
     return min(losses, key=lambda support: losses[support])
 
 

@@ -88,9 +88,12 @@ class ScoreCache:
 
     def with_terms(self, support: FeatureSet, scored: ScoredModel) -> ScoredModel:
         """The loss of a set by the scorer, or the mean of that and the loss by its terms."""
-        if not self.use_terms or self._term_loss is None:
-            return scored
-        return ScoredModel((scored.loss + self._term_loss(support)) / 2, scored.model)
+        return self.mean_with_terms(support, scored) if self.use_terms else scored
+
+    def mean_with_terms(self, support: FeatureSet, scored: ScoredModel) -> ScoredModel:
+        """The mean of the loss of a set by a scorer and by its terms, where these have losses."""
+        of_terms = math.nan if self._term_loss is None else self._term_loss(support)
+        return scored if math.isnan(of_terms) else ScoredModel((scored.loss + of_terms) / 2, scored.model)
 
     def terms_suffice(self, support: FeatureSet) -> bool:
         """Whether the terms of a set explain as much as the first scorer does, or nearly so."""
