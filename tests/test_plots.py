@@ -96,7 +96,7 @@ def test_features_selected_by_an_exchange_are_dashed():
     ax = plot_path(selector)
     styles = {text: line.get_linestyle() for text, line in zip(texts(ax), _by_end(ax), strict=True)}
     assert [text for text, style in styles.items() if style == "--"] == [f"x{first_out}"]
-    assert ax.get_title(loc="left") == "dashed: selected by an exchange after the path"
+    assert ax.get_title(loc="left") == "dashed: selected, but not by this path"
 
 
 def _by_end(ax):

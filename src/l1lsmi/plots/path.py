@@ -96,7 +96,7 @@ def _draw_radii(ax: Any, path: PathTable, selected: HostArray, names: tuple[str,
     n_hidden = int(selected.size) - len(ends)
     notes = [f"{n_hidden} more selected features not shown"] if n_hidden else []
     if any(end[0] == 0 for end in ends):
-        notes.append("dashed: selected by an exchange after the path")
+        notes.append("dashed: selected, but not by this path")
     if notes:
         ax.set_title("; ".join(notes), fontsize="small", color=GREY, loc="left")
 

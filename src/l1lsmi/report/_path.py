@@ -110,5 +110,8 @@ def _remark(path: PathTable, index: FeatureIndex) -> str | None:
     if path.n_restarts > 1:
         remarks.append(f"Of {path.n_restarts} restarts, the one closest to the selected set is shown.")
     if set(path.steps[-1].support.tolist()) != set(index.selected):
-        remarks.append("After the last step, exchanges of single features improved the set.")
+        remarks.append(
+            "The selected set differs from the last step: effects of single features, pairs and triples, or "
+            "exchanges after the path, gave a better one."
+        )
     return " ".join(remarks) or None

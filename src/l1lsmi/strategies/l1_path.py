@@ -249,7 +249,7 @@ class L1Path(L1Weighting):
         promising = search.terms.promising(search.whole.n_features)
         state.strength = np.zeros(state.n_features)
         state.strength[list(promising)] = np.arange(len(promising), 0, -1)
-        useful = search.terms.without_idle()
+        useful = search.terms.possible_columns()
         if useful.size >= 2 * k and useful.size < search.explored.columns.size:
             search.explored = search.explored.restricted_to(useful)
         needed = max(TERM_ROWS, ROWS_PER_COLUMN * search.explored.columns.size)

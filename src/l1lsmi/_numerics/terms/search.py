@@ -198,7 +198,7 @@ class TermSearch:
         found.sort(key=lambda candidate: -candidate.net)
         return _worth_fitting(found[: max(N_SINGLES, 4 * k)], 2 * k + N_LEAST), strongest
 
-    def without_idle(self) -> HostArray:
+    def possible_columns(self) -> HostArray:
         """Columns that may matter: all but those that mostly have one value and no effect by themselves.
 
         A value that few rows have can explain any target in these rows, by chance, beside other columns.
