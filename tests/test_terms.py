@@ -28,6 +28,9 @@ from l1lsmi._numerics.terms.search import TermSearch, target_functions
 from l1lsmi._rows.stream import StreamTable
 from l1lsmi._rows.table import Resources, Table
 from l1lsmi.explain import pair_terms
+from l1lsmi.measures import SquaredMutualInformation
+from l1lsmi.plots import plot_path
+from l1lsmi.strategies import L1Path
 
 
 @pytest.fixture
@@ -342,3 +345,32 @@ def test_rare_classes_keep_their_rows_in_a_sample(rng):
     assert np.unique(weights[codes[rows] == 1]).tolist() == [1.0]
     even = rng.integers(0, 2, 5_000)
     assert draw_with_rare(even, np.zeros(5_000, dtype=int), None, 500, rng)[1] is None
+
+
+def test_a_search_without_terms_follows_a_path(rng):
+    X = rng.integers(0, 2, size=(300, 6))
+    y = X[:, 1] ^ X[:, 4]
+    with_terms = L1LSMI(2, random_state=0).fit(X, y)
+    assert with_terms.path_ == []
+    assert sorted(with_terms.ranking_.tolist()) == [1, 1, 2, 3, 4, 5]
+    with pytest.raises(ValueError, match="ended before it needed a path"):
+        plot_path(with_terms)
+    without = L1Path(terms=False).select(SquaredMutualInformation(), X, y, 2, random_state=0)
+    assert np.array_equal(without.support, with_terms.support_)
+    assert without.path
+
+
+def test_restarts_on_many_columns_end_when_they_do_not_help(rng):
+    X = rng.normal(size=(60, 1_500))
+    y = (X[:, 0] > 0).astype(int)
+    selector = L1LSMI(3, n_restarts=40, max_iter=1, random_state=0).fit(X, y)
+    assert len({point.restart for point in selector.path_}) < 40
+    assert "restarts" in selector.stop_reason_.lower()
+
+
+def test_the_set_of_the_terms_is_compared_on_all_rows(rng):
+    # An effect so weak that a sample does not show it.
+    X = rng.normal(size=(30_000, 20))
+    y = (X[:, 2] * X[:, 5] + 0.12 * X[:, 9] + 0.5 * rng.normal(size=30_000) > 1.5).astype(int)
+    selector = L1LSMI(3, explore_rows=1_000, random_state=0).fit(X, y)
+    assert selector.get_support(indices=True).tolist() == [2, 5, 9]

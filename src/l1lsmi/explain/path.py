@@ -105,7 +105,8 @@ def path_table(selector: Any) -> PathTable:
 
     For the l1 strategies: the radii of the restart that comes closest to the selected set. The
     selected set can differ from the last step of the path, because it may come from effects of single
-    features, pairs and triples, and because features are exchanged afterwards. For forward and backward search: every step. For exhaustive search: each set with a new highest score.
+    features, pairs and triples, and because features are exchanged afterwards. For forward and backward
+    search: every step. For exhaustive search: each set with a new highest score.
 
     Parameters
     ----------

@@ -43,7 +43,11 @@ PATIENCE = {"nothing": 1, "little": 2}
 MOSTLY_EXPLAINED = 0.5
 #: With fewer rows the path has much to find, unless terms are certain of every feature.
 MANY_ROWS = 1_000
-#: Of more columns than this a restart takes long, and no two end with the same set: so many in vain are
+#: With more columns or rows than this, restarts and comparisons take long: so many in vain are enough,
+#: and only the best set is refined.
+WIDE = 1_000
+LONG = 2_000
+LARGE_PATIENCE = 2
 #: enough, and only the best set is refined.
 WIDE = 1_000
 WIDE_PATIENCE = 2
@@ -180,7 +184,7 @@ class L1Path(L1Weighting):
         scores = search.scores
         left = self._left_to_find(search, k, state)
         problem = self._climbed(search.explored, left)
-        wide = problem.columns.size > WIDE
+        large = self._is_large(search.explored)
         votes = Counter(outcome.support for outcome in state.outcomes)
         if state.start is not None:
             # Terms that explain less than kernels do, and not much, say little about the best set.
@@ -210,7 +214,7 @@ class L1Path(L1Weighting):
             if state.best == state.start and in_vain >= PATIENCE.get(left, self.n_restarts):
                 state.reason = StopReason.TERMS
                 break
-            if wide and in_vain >= WIDE_PATIENCE:
+            if large and in_vain >= LARGE_PATIENCE:
                 state.reason = StopReason.IN_VAIN
                 break
         n_different = len({outcome.support for outcome in state.outcomes})
@@ -262,6 +266,10 @@ class L1Path(L1Weighting):
             state.reason, state.finished = StopReason.TIME_LIMIT, True
         elif search.scores.score(state.best).loss < search.explored.best_loss + NEARLY:
             state.reason, state.finished = StopReason.PERFECT, True
+
+    def _is_large(self, problem: Weightable) -> bool:
+        """Whether restarts and comparisons of sets take long."""
+        return problem.columns.size > WIDE or problem.table.n_rows > LONG
 
     def _climbed(self, problem: Weightable, left: str) -> Weightable:
         """The problem that paths climb on: some of the rows, where there are many.
@@ -316,7 +324,7 @@ class L1Path(L1Weighting):
         if search.terms is not None and scores.use_terms:
             hints = Hints(search.terms.promising(4 * self.exchange_width), search.terms.certain)
         width = 1 if left == "nothing" else self.exchange_width
-        n_refined = 1 if left == "nothing" or search.explored.columns.size > WIDE else self.n_refined
+        n_refined = 1 if left == "nothing" or self._is_large(search.explored) else self.n_refined
 
         def neighbours(supports: Sequence[FeatureSet]) -> list[list[FeatureSet]]:
             near = scores.neighbours(supports, search.explored.columns, width, hints)
