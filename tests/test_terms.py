@@ -24,7 +24,8 @@ from l1lsmi._numerics.terms.families import (
     z_scores,
 )
 from l1lsmi._numerics.terms.normal_equations import NormalEquations
-from l1lsmi._numerics.terms.search import TermSearch, target_functions
+from l1lsmi._numerics.terms.search import TermSearch
+from l1lsmi._numerics.terms.target_functions import target_functions
 from l1lsmi._rows.stream import StreamTable
 from l1lsmi._rows.table import Resources, Table
 from l1lsmi.explain import pair_terms
@@ -253,6 +254,7 @@ def test_sparse_columns_without_an_effect_are_left_to_no_search(rng):
     y = X[:, 0] + 3 * X[:, 2]
     table = Table.of(X)
     search = TermSearch(table, numbers(y), table.varying, rng)
+    search.search(2)
     assert {0, 2} <= set(search.possible_columns().tolist()) < {0, 1, 2, 3}
 
 
@@ -374,3 +376,15 @@ def test_the_set_of_the_terms_is_compared_on_all_rows(rng):
     y = (X[:, 2] * X[:, 5] + 0.12 * X[:, 9] + 0.5 * rng.normal(size=30_000) > 1.5).astype(int)
     selector = L1LSMI(3, explore_rows=1_000, random_state=0).fit(X, y)
     assert selector.get_support(indices=True).tolist() == [2, 5, 9]
+
+
+def test_a_sample_of_the_rows_gives_sizes_of_its_own(rng, monkeypatch):
+    X = rng.normal(size=(4_000, 6))
+    target = numbers(rng.normal(size=4_000))
+    monkeypatch.setattr("l1lsmi._numerics.terms.search.MAX_OPERATIONS", 2.0 * 1_000 * 18**2)
+    search = TermSearch(Table.of(X), target, np.arange(6), rng)
+    sizes = search.all_pair_sizes(search.none_fitted(), np.zeros(6))[-1]
+    inside = np.triu_indices(6, 1)
+    # Without dependence a size is chi-squared, whose mean is its degrees of freedom.
+    ratio = sizes.interaction[inside] / sizes.interaction_degrees[inside]
+    assert 0.7 < ratio.mean() < 1.3

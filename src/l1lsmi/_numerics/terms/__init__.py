@@ -11,5 +11,7 @@ matrix products; what columns have in common is taken out by least squares.
 - `families`: which terms there are, and how large they are by chance;
 - `sums`: the sums over rows;
 - `normal_equations`: least squares on some terms, which enter and leave one at a time;
-- `search`: the set of k features whose terms explain the target best.
+- `selection`: features are chosen by what their terms explain, and exchanged one and two at a time;
+- `target_functions`: functions of the target;
+- `search`: the passes over rows, from sizes of terms to the set of k features.
 """

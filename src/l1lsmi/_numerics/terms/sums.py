@@ -31,6 +31,14 @@ class Residuals(NamedTuple):
     coefficients: HostArray
     scale: HostArray
 
+    @classmethod
+    def of(
+        cls, terms: tuple[Term, ...], means: HostArray, coefficients: HostArray, gram: HostArray
+    ) -> Residuals:
+        """Of a fit to functions of the target with variance 1; ``gram`` are the covariances of the terms."""
+        explained = np.einsum("db,de,eb->b", coefficients, gram, coefficients)
+        return cls(terms, means, coefficients, np.sqrt(np.maximum(1 - explained, 1e-6)))
+
 
 class Layout(NamedTuple):
     """Functions of columns in terms of pairs, side by side: first all first functions, then all second ones.
