@@ -32,7 +32,7 @@ else
 endif
 
 test: $(VENV)/.tested $(if $(TORCH),$(VENV)/.torch) lint
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --max-worker-restart 0
 
 lint: $(VENV)/.tested
 	$(BIN)/ruff check

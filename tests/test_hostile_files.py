@@ -444,6 +444,27 @@ def test_a_flipped_byte_gives_a_table_or_a_sentence(good, suffix, data):
     check_flipped(data, good[suffix], FLIPPED[suffix])
 
 
+@pytest.mark.parametrize("change", [0, 4, 0x44])
+def test_a_damaged_schema(good, change):
+    """Whether values repeat is changed: sizes in the metadata no longer fit, and pyarrow can abort on it."""
+    for name in (b"a", b"b", b"y"):
+        optional, data = b"\x25\x02\x18\x01" + name, good[".parquet"]
+        assert data.count(optional) == 1
+        changed = data.replace(optional, b"\x25" + bytes([change]) + b"\x18\x01" + name)
+        with pytest.raises(FileProblem, match="cannot be read as Parquet") as caught:
+            read_table(io.BytesIO(changed), format="parquet")
+        one_sentence(caught.value)
+
+
+def test_names_that_are_no_text(good):
+    name = b"\x01\x00\x00\x00b\x00"
+    assert name in good[".feather"]
+    changed = good[".feather"].replace(name, b"\x01\x00\x00\x00\xf5\x00")
+    with pytest.raises(FileProblem, match="cannot be read as Feather") as caught:
+        read_table(io.BytesIO(changed), format="feather")
+    one_sentence(caught.value)
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.one_of(st.binary(max_size=200), st.text(string.printable, max_size=100).map(str.encode)))
 def test_any_bytes_give_a_table_or_a_sentence(data):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from l1lsmi import _arrow
-from l1lsmi.files._formats import format_of_name
+from l1lsmi.files._formats import FORMATS, format_of_name
 from l1lsmi.files._formats.arrow import add_table, check_decoded, exclude_index
 from l1lsmi.files._table_builder import TableBuilder
 from l1lsmi.files.problem import file_problems
@@ -99,15 +99,16 @@ def stream_table(
     try:
         dataset, file = _arrow.as_dataset(source, format), _arrow.ArrowFile(source, format)
         n_rows, schema = dataset.count_rows(), dataset.schema
+        names = schema.names
     except _arrow.READ_ERRORS:
         return None
-    if n_rows * len(schema.names) <= _arrow.BATCH_VALUES:
+    if n_rows * len(names) <= _arrow.BATCH_VALUES:
         return None
-    _check_names(schema.names, (target, *drop, *only), source)
+    _check_names(names, (target, *drop, *only), source)
     features = _features(schema, target, drop, only)
     if features is None:
         return None
-    table = _without_values(file, schema.names, n_rows, target, source)
+    table = _without_values(file, names, n_rows, target, source)
     exclude_index(table, schema)
     incomplete = {column.name for column in table.columns if column.n_missing and column.kind != "empty"}
     if incomplete & {target, *features}:
@@ -138,7 +139,8 @@ def _without_values(
 ) -> TableBuilder:
     """All columns without their values, apart from the target; they are read a few at a time."""
     if file.parquet is not None:
-        check_decoded(file.parquet, source)
+        with file_problems(source, FORMATS["parquet"].title):
+            check_decoded(file.parquet, source)
     table = TableBuilder(names)
     step = max(1, _arrow.BATCH_VALUES // (8 * n_rows))
     for start in range(0, len(names), step):

@@ -82,10 +82,12 @@ def _dataset(X: Any) -> tuple[Any, str]:
         raise ValueError(f"X is {_shown(X)}, but there is no such file or directory.")
     kind = "feather" if path.suffix.lower() in (".feather", ".arrow", ".ipc") else "parquet"
     try:
-        return as_dataset(path, kind), str(path)
+        dataset = as_dataset(path, kind)
+        _ = dataset.schema.names  # raises where a name is no text
     except READ_ERRORS as error:
         first = str(error).splitlines()[0]
         raise ValueError(f"X is {_shown(X)}, which cannot be read as {kind}: {first}") from None
+    return dataset, str(path)
 
 
 def _check_columns(dataset: Any, names: tuple[str, ...], what: str) -> None:

@@ -40,12 +40,13 @@ def read(data: bytes, source: str, options: Options) -> TableBuilder:
         if file.parquet is not None:
             _check_parquet(file.parquet, source)
         found = file.read()
+        names = found.column_names  # raises where a name is no text
     if found.num_rows == 0 or found.num_columns == 0:
         raise FileProblem(
             f"{printable(source)} has {found.num_rows} rows and {found.num_columns} columns: there is "
             "nothing to read."
         )
-    table = TableBuilder(found.column_names)
+    table = TableBuilder(names)
     add_table(table, range(found.num_columns), found, source)
     exclude_index(table, found.schema)
     return table
@@ -82,12 +83,18 @@ def check_decoded(opened: Any, source: str) -> None:
     Only columns that could be too large are decoded, a few rows at a time.
     """
     about, available = opened.metadata, _memory.available_memory()
+    columns = [about.schema.column(place) for place in range(about.num_columns)]
+    texts = {
+        place: column.path for place, column in enumerate(columns) if column.physical_type == "BYTE_ARRAY"
+    }
     longest: dict[str, int] = {}
     most = 0
-    for group in range(about.num_row_groups):
-        for place in range(about.num_columns):
+    for group in range(about.num_row_groups if texts else 0):
+        # Damaged metadata of a column raise an error in the reader, but end the process below.
+        next(opened.iter_batches(1, row_groups=[group], columns=list(texts.values())), None)
+        for place in texts:
             chunk = about.row_group(group).column(place)
-            if chunk.physical_type == "BYTE_ARRAY" and {*chunk.encodings} & REPEATING:
+            if {*chunk.encodings} & REPEATING:
                 # No value is longer than all that is stored.
                 longest[chunk.path_in_schema] = max(
                     longest.get(chunk.path_in_schema, 0), chunk.total_uncompressed_size
