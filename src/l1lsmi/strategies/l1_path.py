@@ -48,9 +48,6 @@ MANY_ROWS = 1_000
 WIDE = 1_000
 LONG = 2_000
 LARGE_PATIENCE = 2
-#: enough, and only the best set is refined.
-WIDE = 1_000
-WIDE_PATIENCE = 2
 #: Rows, and rows for each column, without which losses by terms are not used: some terms fit by chance.
 TERM_ROWS = 500
 ROWS_PER_COLUMN = 2
