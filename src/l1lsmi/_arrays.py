@@ -267,16 +267,19 @@ def batched_product(left: Array, right: Array) -> Array:
 
 def matrix_vector(matrices: Array, vectors: Array) -> Array:
     """Matrix times vector for a batch: (r, n, w) and (r, w) give (r, n)."""
-    if matrices.shape[0] == 1 and vectors.shape[0] == 1:
-        return (matrices[0, ...] @ vectors[0, ...])[None, ...]
-    return (matrices @ vectors[..., None])[..., 0]
+    # Vectorised BLAS kernels may read past the end of a row, and report what they find there as invalid.
+    with np.errstate(invalid="ignore"):
+        if matrices.shape[0] == 1 and vectors.shape[0] == 1:
+            return (matrices[0, ...] @ vectors[0, ...])[None, ...]
+        return (matrices @ vectors[..., None])[..., 0]
 
 
 def vector_matrix(vectors: Array, matrices: Array) -> Array:
     """Vector times matrix for a batch: (r, n) and (r or 1, n, w) give (r, w)."""
-    if matrices.shape[0] == 1:
-        return vectors @ matrices[0, ...]
-    return (vectors[:, None, :] @ matrices)[:, 0, :]
+    with np.errstate(invalid="ignore"):  # as in `matrix_vector`
+        if matrices.shape[0] == 1:
+            return vectors @ matrices[0, ...]
+        return (vectors[:, None, :] @ matrices)[:, 0, :]
 
 
 def product_into(out: Array | None, left: Array, right: Array) -> Array:
