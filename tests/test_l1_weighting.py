@@ -124,7 +124,7 @@ def test_path_finds_the_true_features(name, seed):
     true = TRUE_FEATURES[name]
     selector = L1LSMI(len(true), random_state=seed).fit(X, y)
     assert tuple(selector.get_support(indices=True)) == true
-    assert selector.n_useful_features_ == len(true)
+    assert set(selector.order_[: len(true)]) == set(true)
 
 
 @pytest.mark.parametrize("name", TRUE_FEATURES)
@@ -177,7 +177,10 @@ def test_always_exactly_k(algorithm, k):
     assert (selector.weights_[~selector.support_] == 0).all()
     assert ((selector.ranking_ == 1) == selector.support_).all()
     assert sorted(selector.ranking_[~selector.support_]) == list(range(2, 12 - k))
-    assert selector.n_useful_features_ <= k
+    assert np.array_equal(selector.support_for(k), selector.support_)
+    sets = [set(np.flatnonzero(selector.support_for(j))) for j in range(11)]
+    assert [len(some) for some in sets] == list(range(11))
+    assert all(small < large for small, large in pairwise(sets))
 
 
 def test_paper_survives_empty_sets(monkeypatch):
@@ -201,23 +204,13 @@ def test_paper_fills_up_when_no_radius_gives_k():
         assert selection.support.sum() == k
 
 
-def test_noise_is_not_called_useful():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 10))
-    y = (X[:, 0] > 0).astype(int)
-    selector = L1LSMI(6, random_state=0).fit(X, y)
-    assert selector.support_.sum() == 6
-    assert selector.support_[0]
-    assert 1 <= selector.n_useful_features_ <= 3
-
-
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", TRUE_FEATURES)
-def test_useful_features_are_counted(name, seed):
+def test_smaller_sets_keep_the_true_features(name, seed):
     X, y = toy(name, seed)
-    true = len(TRUE_FEATURES[name])
-    selector = L1LSMI(true + 3, random_state=seed).fit(X, y)
-    assert true <= selector.n_useful_features_ <= true + 1
+    true = TRUE_FEATURES[name]
+    selector = L1LSMI(len(true) + 3, random_state=seed).fit(X, y)
+    assert tuple(np.flatnonzero(selector.support_for(len(true)))) == true
 
 
 def test_constant_columns_weigh_nothing():
@@ -227,7 +220,6 @@ def test_constant_columns_weigh_nothing():
     assert selector.support_.sum() == 6
     assert (selector.weights_[4:] == 0).all()
     assert selector.support_[:4].all()
-    assert selector.n_useful_features_ <= 4
 
 
 def test_path_visits_shrinking_sets():
@@ -340,7 +332,8 @@ def test_restarts_that_all_differ_are_told_from_others(monkeypatch, seed, n_rest
         return found
 
     monkeypatch.setattr(l1_path, "run_restarts", run_restarts)
-    reason = L1LSMI(4, random_state=seed, n_restarts=n_restarts).fit(X, y).stop_reason_
+    measure = SquaredMutualInformation(centers="balanced", score_by="cross_validation")
+    reason = L1Path(n_restarts=n_restarts).select(measure, X, y, 4, random_state=seed).stop_reason
     all_differ = len({end.support for end in ends}) == n_restarts > 1
     assert (reason == StopReason.DISAGREED) == all_differ
     assert reason in (StopReason.AGREED, StopReason.RESTARTS, StopReason.DISAGREED)
@@ -356,8 +349,8 @@ def test_interruption_of_the_last_steps_still_answers(monkeypatch):
             raise KeyboardInterrupt
         return original(*args)
 
-    original = _final_weights._count_useful
-    monkeypatch.setattr(_final_weights, "_count_useful", interrupted_once)
+    original = _final_weights._elimination_order
+    monkeypatch.setattr(_final_weights, "_elimination_order", interrupted_once)
     with pytest.warns(UserWarning, match="interrupted"):
         selector = L1LSMI(2, random_state=0).fit(X, y)
     assert selector.get_support(indices=True).tolist() == [0, 1]

@@ -40,7 +40,7 @@ class Selector(SelectorMixin, BaseEstimator):
             None,
         ],
     }
-    n_features_to_select: int | float | None
+    n_features_to_select: int | float | str | None
     support_: HostArray
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -58,13 +58,17 @@ class Selector(SelectorMixin, BaseEstimator):
         -------
         self : object
         """
+        return self._fit(X, y)
+
+    def _fit(self, X: Any, y: Any, **given: Any) -> Self:
+        """Check X and y, and learn from them and from what else a selector takes."""
         self._validate_params()
         # A copy gets the names of the features first: nothing is kept of a fit that fails.
         checked = clone(self)
         table, target = self._read(X, y, checked)
-        k = check_share("n_features_to_select", self.n_features_to_select, table.n_columns)
+        k = self._n_selected(table.n_columns)
         check_varying(table)
-        learned = self._learn(table, target, k)
+        learned = self._learn(table, target, k, **given)
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
         self.n_features_in_ = checked.n_features_in_
@@ -74,6 +78,10 @@ class Selector(SelectorMixin, BaseEstimator):
             setattr(self, f"{name}_", value)
         self._after_fit()
         return self
+
+    def _n_selected(self, n_features: int) -> Any:
+        """The number of features to select."""
+        return check_share("n_features_to_select", self.n_features_to_select, n_features)
 
     def _read(self, X: Any, y: Any, checked: Selector) -> tuple[Any, Target | None]:
         """Check X and y: a table of features, and what is to be predicted."""
@@ -109,7 +117,7 @@ class Selector(SelectorMixin, BaseEstimator):
     def _task(self) -> str:
         return str(getattr(self, "task", "auto"))
 
-    def _learn(self, table: Table, target: Any, k: int) -> Mapping[str, Any]:
+    def _learn(self, table: Table, target: Any, k: Any) -> Mapping[str, Any]:
         """Learned attributes by name, without the trailing underscore; one is ``support``."""
         raise NotImplementedError
 

@@ -7,7 +7,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import PredefinedSplit, check_cv
 
 from l1lsmi._arrays import (
     HostArray,
@@ -53,3 +53,29 @@ def check_folds(cv: Any, n_rows: int, target: Target) -> tuple[HostArray | None,
             "the score needs 2 folds of at least 2 rows: pass fewer folds."
         )
     return fold_of_row, len(tests)
+
+
+def check_groups(groups: Any, n_rows: int) -> HostArray:
+    """Number the groups of rows."""
+    values = np.asarray(groups)
+    if values.shape != (n_rows,):
+        raise ValueError(
+            f"groups has shape {values.shape}, but X has {n_rows} rows: pass one value for every row."
+        )
+    _, codes = np.unique(values, return_inverse=True)
+    if codes.max() == 0:
+        raise ValueError("groups has the same value for every row: pass at least two groups, or None.")
+    return np.asarray(codes.ravel())
+
+
+def group_folds(cv: Any, groups: HostArray) -> Any:
+    """A splitter that keeps groups together: that which was given, or folds of similar size."""
+    if not isinstance(cv, Integral):
+        return cv
+    sizes = np.bincount(groups)
+    n_folds = min(int(cv), sizes.size)
+    fold_of_group, filled = np.zeros(sizes.size, dtype=np.intp), np.zeros(n_folds)
+    for group in np.argsort(-sizes, kind="stable"):
+        fold_of_group[group] = filled.argmin()
+        filled[fold_of_group[group]] += sizes[group]
+    return PredefinedSplit(fold_of_group[groups])

@@ -4,20 +4,37 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import fields
+from functools import partial
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
+import numpy as np
 from joblib import cpu_count, effective_n_jobs
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
+from l1lsmi._arrays import HostArray
 from l1lsmi._base import Selector
 from l1lsmi._rows.table import PRECISIONS, Resources
 from l1lsmi._validation.features import check_device
+from l1lsmi._validation.folds import check_groups, group_folds
+from l1lsmi._validation.parameters import check_count, seed_of
 from l1lsmi.measures import Measure
-from l1lsmi.strategies import L1Paper, L1Path, Selection, Strategy
+from l1lsmi.measures._base import MeasureProblem
+from l1lsmi.strategies import L1Paper, L1Path, Strategy
 from l1lsmi.strategies._base import COUNT
 from l1lsmi.strategies.selection import StopReason
+from l1lsmi.strategies.validation import CLEAR, search_validated
+
+#: p-values above this are no evidence.
+EVIDENCE = 0.05
+NO_EVIDENCE = "No evidence that these predict y: in rows that the search has not seen, the p-value is {:.2g}."
+NO_FEATURES = (
+    "No features are selected, as there is no evidence that any predict y: in rows that the search has not "
+    "seen, the p-value is {:.2g}."
+)
 
 
 def pick(part: Any, *names: str) -> dict[str, list[Any]]:
@@ -29,17 +46,64 @@ class PartsSelector(Selector):
     """A selector made of a measure and a strategy, with a memory limit, a device and a precision."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Selector._parameter_constraints,
+        "n_features_to_select": [
+            *Selector._parameter_constraints["n_features_to_select"],
+            StrOptions({"auto"}),
+        ],
+        "pool": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         "memory_limit": [Interval(Integral, 1, None, closed="left"), None],
         "device": [str, None],
         "precision": [StrOptions(set(PRECISIONS))],
         "random_state": ["random_state"],
     }
+    pool: int | str | None
     memory_limit: int | None
     device: str | None
     precision: str
     random_state: Any
     stop_reason_: str
+
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
+        """Select the features of X that are most informative about y.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            NumPy, pandas, polars, or any array API library such as torch. Selectors that support
+            out-of-core data also take rows that are not in memory: see `l1lsmi.sources.open_rows`.
+        y : array-like of shape (n_samples,)
+            The target; of a file or dataframe that is not in memory, the name of its column.
+        groups : array-like of shape (n_samples,) or None, default=None
+            Rows with the same value belong together, such as the samples of a patient: they are never
+            split between folds, or between rows that a search sees and rows that judge it.
+
+        Returns
+        -------
+        self : object
+        """
+        return self._fit(X, y, groups=groups)
+
+    def support_for(self, k: int) -> HostArray:
+        """The set of another number of features, from the same fit.
+
+        Parameters
+        ----------
+        k : int
+            Between 0 and the number of features.
+
+        Returns
+        -------
+        support : numpy.ndarray of bool, shape (n_features,)
+            Sets of growing size contain each other.
+        """
+        check_is_fitted(self, "order_")
+        k = 0 if k == 0 else check_count("k", k, self.order_.size)
+        support = np.zeros(self.order_.size, dtype=bool)
+        support[self.order_[:k]] = True
+        return support
+
+    def _n_selected(self, n_features: int) -> Any:
+        return None if self.n_features_to_select == "auto" else super()._n_selected(n_features)
 
     def _read(self, X: Any, y: Any, checked: Selector) -> tuple[Any, Any]:
         table, target = super()._read(X, y, checked)
@@ -54,14 +118,39 @@ class PartsSelector(Selector):
         """Number of threads."""
         raise NotImplementedError
 
-    def _learn(self, table: Any, target: Any, k: int) -> dict[str, Any]:
+    def _learn(self, table: Any, target: Any, k: Any, groups: Any = None) -> dict[str, Any]:
         measure, strategy = self._make_measure(), self._make_strategy()
+        if groups is not None:
+            groups = check_groups(groups, table.n_rows)
+            if "cv" in measure.get_params():
+                measure = clone(measure).set_params(cv=group_folds(measure.cv, groups))
+        if isinstance(self.pool, Integral) and k is not None and self.pool < k:
+            raise ValueError(
+                f"pool={self.pool} has fewer columns than the {k} features to select: pass a larger number, "
+                '"auto" or None.'
+            )
         random_state = measure.random_state if self.random_state is None else self.random_state
+        if table.n_rows <= strategy.n_rows_unseeded:
+            seed_of(random_state)  # checks it
+            random_state = 0
         problem = measure.bind(table, target, random_state)
         strategy.check(measure, problem)
-        selection: Selection = strategy.search(problem, k)
+        bind = partial(_bound_to, measure, random_state)
+        seed = seed_of(random_state)
+        selection, validation = search_validated(
+            bind, strategy, problem, k, self.pool, groups=groups, seed=seed
+        )
         learned = {field.name: getattr(selection, field.name) for field in fields(selection)}
-        return self._rename({**learned, "path": list(selection.path)})
+        learned["path"] = list(selection.path)
+        learned["validation"] = validation
+        learned["frequency"] = None if validation is None else validation.frequency
+        learned["pool_size"] = table.varying.size if validation is None else validation.best_pool
+        if isinstance(self.pool, Integral):
+            learned["pool_size"] = min(int(self.pool), table.varying.size)
+        learned["p_value"] = selection.p_value if validation is None else validation.p_value
+        if validation is None and selection.p_value >= CLEAR:
+            learned["p_value"] = None
+        return self._rename(learned)
 
     def _make_measure(self) -> Measure:
         raise NotImplementedError
@@ -74,8 +163,20 @@ class PartsSelector(Selector):
         return learned
 
     def _after_fit(self) -> None:
+        if self.n_features_to_select == "auto":
+            if self.p_value_ is not None and not self.support_.any():
+                warnings.warn(NO_FEATURES.format(self.p_value_), UserWarning, stacklevel=4)
+        elif self.p_value_ is not None and self.p_value_ > EVIDENCE:
+            warnings.warn(NO_EVIDENCE.format(self.p_value_), UserWarning, stacklevel=4)
         if self.stop_reason_ in (StopReason.TIME_LIMIT, StopReason.INTERRUPTED):
-            warnings.warn(self.stop_reason_, ConvergenceWarning, stacklevel=3)
+            warnings.warn(self.stop_reason_, ConvergenceWarning, stacklevel=4)
+
+
+def _bound_to(measure: Measure, random_state: Any, problem: Any, rows: HostArray) -> Any:
+    """The measure bound to some rows."""
+    if type(problem).on_rows is not MeasureProblem.on_rows:
+        return problem.on_rows(rows)
+    return measure.bind(problem.table.rows_of(rows), problem.target.rows_of(rows), random_state)
 
 
 #: Strategies by the name of their algorithm.

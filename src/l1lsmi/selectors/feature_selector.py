@@ -83,8 +83,9 @@ class FeatureSelector(PartsSelector):
         self,
         measure: Measure | None = None,
         strategy: Strategy | None = None,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         *,
+        pool: int | str | None = "auto",
         memory_limit: int | None = None,
         device: str | None = None,
         precision: str = "float64",
@@ -93,6 +94,7 @@ class FeatureSelector(PartsSelector):
         self.measure = measure
         self.strategy = strategy
         self.n_features_to_select = n_features_to_select
+        self.pool = pool
         self.memory_limit = memory_limit
         self.device = device
         self.precision = precision

@@ -110,7 +110,7 @@ class L1HSIC(L1Selector):
 
     def __init__(
         self,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         *,
         algorithm: str = "path",
         sigma: float | None = None,
@@ -119,6 +119,7 @@ class L1HSIC(L1Selector):
         max_iter: int | None = None,
         time_limit: float | None = None,
         explore_rows: int | None = None,
+        pool: int | str | None = "auto",
         memory_limit: int | None = None,
         device: str | None = None,
         precision: str = "float64",
@@ -135,6 +136,7 @@ class L1HSIC(L1Selector):
         self.max_iter = max_iter
         self.time_limit = time_limit
         self.explore_rows = explore_rows
+        self.pool = pool
         self.memory_limit = memory_limit
         self.device = device
         self.precision = precision

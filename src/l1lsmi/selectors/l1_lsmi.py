@@ -127,7 +127,7 @@ class L1LSMI(L1Selector):
 
     def __init__(
         self,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         *,
         algorithm: str = "path",
         n_basis: int = 100,
@@ -137,6 +137,7 @@ class L1LSMI(L1Selector):
         max_iter: int | None = None,
         time_limit: float | None = None,
         explore_rows: int | None = 10_000,
+        pool: int | str | None = "auto",
         memory_limit: int | None = None,
         device: str | None = None,
         precision: str = "float64",
@@ -154,6 +155,7 @@ class L1LSMI(L1Selector):
         self.max_iter = max_iter
         self.time_limit = time_limit
         self.explore_rows = explore_rows
+        self.pool = pool
         self.memory_limit = memory_limit
         self.device = device
         self.precision = precision

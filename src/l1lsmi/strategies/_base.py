@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils._param_validation import Interval
 
 from l1lsmi._arrays import single_threaded_blas
@@ -64,6 +64,11 @@ class Strategy(BaseEstimator):
 
     #: The protocol that a bound measure must have for this strategy.
     needs: ClassVar[type] = Features
+    #: Whether a p-value from unseen rows belongs to every search, and pools of columns may be compared.
+    has_p_value: ClassVar[bool] = False
+    compares_pools: ClassVar[bool] = True
+    #: Up to so many rows nothing depends on a seed: near-ties are decided the same way every time.
+    n_rows_unseeded: ClassVar[int] = 0
     #: What a step is called in the progress bar.
     step_name: ClassVar[str] = "step"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -151,6 +156,16 @@ class Strategy(BaseEstimator):
                 budget.cancelled = True
                 state.reason = StopReason.INTERRUPTED
                 return self._result(data, k, state, budget)
+
+    def quick(self) -> Any:
+        """The same strategy for a search on a part of the rows: silent, in one thread, without a clock.
+
+        Returns
+        -------
+        strategy : Strategy
+        """
+        given = {"verbose": 0, "n_jobs": None, "time_limit": None}
+        return clone(self).set_params(**{name: given[name] for name in given if hasattr(self, name)})
 
     def _load(self, problem: Any) -> Any:
         """Read out-of-core rows into memory if they can be cached: many sets will be scored."""

@@ -1,7 +1,8 @@
-"""From a chosen set to a selection: final weights, a count of the useful features, a ranking."""
+"""From a chosen set to a selection: final weights, an order of its features, a ranking."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
 
 #: Sets beside the best of a sample that are compared on all rows.
 N_ALTERNATIVES = 2
+#: Of larger sets than this several features are eliminated at a time, so that this share of them is left.
+ONE_BY_ONE = 12
+KEPT = 0.85
+#: Of at most so many features each is tried, of more only the weakest by the gradient.
+TRY_EACH = 8
+N_WEAKEST = 4
 
 
 def weighted_selection(
@@ -32,7 +39,7 @@ def weighted_selection(
     scores: ScoreCache,
     budget: Budget,
 ) -> WeightedSelection:
-    """Weight the chosen features, count the useful ones and fill up with constant columns.
+    """Weight and order the chosen features, and fill up with constant columns.
 
     Parameters
     ----------
@@ -62,20 +69,23 @@ def weighted_selection(
     support[columns] = True
     constant = np.setdiff1d(np.arange(whole.n_features), whole.columns)
     support[constant[: k - columns.size]] = True
+    ranking = rank(support, state.survival())
+    inside = _elimination_order(scores, state.best, weights, budget)
+    others = np.setdiff1d(np.arange(whole.n_features), columns)
     return WeightedSelection(
         support=support,
         weights=weights,
-        ranking=rank(support, state.survival()),
+        ranking=ranking,
         score=whole.score_of(fit),
         estimate=fit.value,
         cv_score=fit.cv_score,
         sigma=model.sigma,
         regularization=model.regularization,
         radius=float(weights.sum()),
-        n_useful_features=_count_useful(scores, state.best, weights, budget),
         path=state.points,
         n_iter=max(1, state.n_iter),  # the final weights take one, too
         stop_reason=state.reason,
+        order=np.concatenate([inside, others[np.argsort(ranking[others], kind="stable")]]),
     )
 
 
@@ -141,27 +151,29 @@ def _short_ascent(draw: Draws, columns: HostArray, model: Model, budget: Budget)
     return np.asarray(to_numpy(ascent.weights)[0])
 
 
-def _count_useful(scores: ScoreCache, best: FeatureSet, weights: HostArray, budget: Budget) -> int:
-    """Leave features out, the least useful first, and return the size at which the loss is lowest.
+def _elimination_order(scores: ScoreCache, best: FeatureSet, weights: HostArray, budget: Budget) -> HostArray:
+    """The features of a set, those first that stay longest while the others are eliminated.
 
-    Of many features several are left out at a time; it ends where the loss has clearly risen.
+    The loss decides between sets without one of the features that the gradient calls weakest.
     """
-    columns = np.array(best)
-    gradient = scores.gradient(best, columns)
-    order = columns[np.lexsort((-gradient, -weights[columns]))]
-    lowest, best_size = scores.score(best).loss, columns.size
-    smaller: list[FeatureSet] = []
-    size = columns.size
-    while size > 1:
-        size = min(size - 1, ceil(0.85 * size))
-        smaller.append(tuple(sorted(int(j) for j in order[:size])))
-    scores.expect(smaller)
-    for support in smaller:
-        if budget.spent():
-            break
-        loss = scores.score(support).loss
-        if loss <= lowest:
-            lowest, best_size = loss, len(support)
-        elif loss > lowest + 0.05 * abs(lowest):
-            break
-    return int(best_size)
+    present, eliminated = np.array(best, dtype=np.intp), list[int]()
+    while present.size > 1 and not budget.spent():
+        support = tuple(int(j) for j in present)
+        gradient = scores.gradient(support, present)
+        weakest = present[np.argsort(gradient, kind="stable")]
+        n_out = 1 if present.size <= ONE_BY_ONE else present.size - ceil(KEPT * present.size)
+        out = weakest[:n_out]
+        if n_out == 1:
+            tried = weakest if present.size <= TRY_EACH else weakest[:N_WEAKEST]
+            smaller = [tuple(j for j in support if j != int(w)) for w in tried]
+            out = weakest[[int(np.argmin(_losses_near(scores, support, smaller)))]]
+        eliminated += [int(j) for j in out]
+        present = np.setdiff1d(present, out)
+    first = present[np.argsort(-weights[present], kind="stable")]
+    return np.array([*first, *eliminated[::-1]], dtype=np.intp)
+
+
+def _losses_near(scores: ScoreCache, support: FeatureSet, smaller: Sequence[FeatureSet]) -> list[float]:
+    """Losses of smaller sets at the width of a set."""
+    found = scores.scorer().score_sets(smaller, scores.score(support).model)
+    return [scores.with_terms(s, scored).loss for s, scored in zip(smaller, found, strict=True)]

@@ -125,13 +125,22 @@ class GreedySearch(Strategy):
         support[order[:k]] = True
         chosen = np.flatnonzero(support & np.isin(np.arange(problem.n_features), problem.columns))
         same = state.path and np.array_equal(np.sort(state.path[-1].support), chosen)
+        ranking = rank(support, self._survival(problem, state))
         return Selection(
             support=support,
-            ranking=rank(support, self._survival(problem, state)),
+            ranking=ranking,
             score=state.path[-1].score if same else problem.score_set(chosen),
             path=tuple(state.path),
             stop_reason=state.reason,
+            order=np.lexsort((ranking, -state.priority, -self._n_sets_with(problem, state), ~support)),
         )
+
+    def _n_sets_with(self, problem: Any, state: GreedyState) -> HostArray:
+        """How many sets of the path have each feature."""
+        counts = np.zeros(problem.n_features)
+        for step in state.path:
+            counts[step.support] += 1
+        return counts
 
     def _survival(self, problem: Any, state: GreedyState) -> HostArray:
         """How near every feature came to being chosen."""

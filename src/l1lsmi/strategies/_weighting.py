@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
@@ -177,4 +177,7 @@ class L1Weighting(Strategy):
 
     def _result(self, search: WeightingSearch, k: int, state: Any, budget: Budget) -> WeightedSelection:
         state.best = state.complete(search.explored.columns, k)
-        return weighted_selection(search.whole, search.explored, search.draw, k, state, search.scores, budget)
+        found = weighted_selection(
+            search.whole, search.explored, search.draw, k, state, search.scores, budget
+        )
+        return found if search.terms is None else replace(found, p_value=search.terms.p_value)

@@ -101,7 +101,16 @@ class Exhaustive(Strategy):
         support[best.support] = True
         constant = np.setdiff1d(np.arange(problem.n_features), problem.columns)
         support[constant[: k - best.size]] = True
-        return Selection(support, rank(support, best_with), best.score, tuple(path), state.reason)
+        ranking = rank(support, best_with)
+        order = np.concatenate([_elimination_order(problem, best.support, budget), np.argsort(ranking)])
+        return Selection(
+            support=support,
+            ranking=ranking,
+            score=best.score,
+            path=tuple(path),
+            stop_reason=state.reason,
+            order=order[np.sort(np.unique(order, return_index=True)[1])],
+        )
 
 
 @dataclass
@@ -114,6 +123,17 @@ class ExhaustiveState(SearchState):
     @property
     def has_answer(self) -> bool:
         return bool(self.path)
+
+
+def _elimination_order(problem: ScoresAdditions, columns: HostArray, budget: Budget) -> HostArray:
+    """The features of a set, those first without which smaller sets score lowest."""
+    eliminated: list[int] = []
+    while columns.size > 1 and not budget.spent():
+        smaller = [problem.score_set(columns[columns != j]) for j in columns]
+        out = int(columns[best_first(np.array(smaller))[0]])
+        eliminated.append(out)
+        columns = columns[columns != out]
+    return np.array([*columns, *eliminated[::-1]], dtype=np.intp)
 
 
 def _families(columns: HostArray, size: int) -> Iterator[tuple[HostArray, HostArray]]:

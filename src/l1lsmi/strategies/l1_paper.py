@@ -77,6 +77,7 @@ class L1Paper(L1Weighting):
     array([1, 3])
     """
 
+    compares_pools = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **L1Weighting._parameter_constraints,
         "step_size": [POSITIVE],

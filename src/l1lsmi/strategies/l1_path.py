@@ -53,6 +53,8 @@ TERM_ROWS = 500
 ROWS_PER_COLUMN = 2
 #: So many neighbours of a set are scored before it is taken for the best of them.
 SHORTLIST = 4
+#: Restarts of a search on a part of the rows.
+QUICK_RESTARTS = 2
 FRACTION = Interval(Real, 0, 1, closed="neither")
 
 
@@ -159,6 +161,21 @@ class L1Path(L1Weighting):
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    has_p_value = True
+    n_rows_unseeded = 2_000
+
+    def quick(self) -> L1Path:
+        """The same strategy for a search on a part of the rows: silent, in one thread, with few restarts.
+
+        Returns
+        -------
+        strategy : L1Path
+        """
+        fewer: L1Path = (
+            super().quick().set_params(n_restarts=min(self.n_restarts, QUICK_RESTARTS), n_refined=1)
+        )
+        return fewer
 
     def _validate_params(self) -> None:
         super()._validate_params()

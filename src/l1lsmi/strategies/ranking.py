@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from l1lsmi._arrays import HostArray
-from l1lsmi._numerics.ranking import rank, scatter, take_best
+from l1lsmi._numerics.ranking import best_first, rank, scatter, take_best
 from l1lsmi.strategies._base import Advance, SearchState, Strategy
 from l1lsmi.strategies._parallel import in_order
 from l1lsmi.strategies.protocols import ScoresEach
@@ -58,6 +58,7 @@ class Ranking(Strategy):
 
     needs = ScoresEach
     step_name = "part"
+    compares_pools = False
 
     def __init__(
         self, *, time_limit: float | None = None, n_jobs: int | None = None, verbose: int = 0
@@ -95,6 +96,7 @@ class Ranking(Strategy):
             path=(),
             stop_reason=state.reason,
             scores=everywhere,
+            order=best_first(everywhere),
         )
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from l1lsmi._arrays import HostArray
 
@@ -48,6 +50,11 @@ class Budget:
         self.started = time.monotonic()
         self.time_limit, self.cancelled = state["time_limit"], state["cancelled"]
 
+    def part(self, share: float) -> Budget:
+        """A share of the time that is left."""
+        left = None if self.time_limit is None else self.time_limit - (time.monotonic() - self.started)
+        return Budget(None if left is None else share * max(left, 0.0))
+
     def spent(self) -> bool:
         """Tell whether it is time to stop."""
         if self.cancelled:
@@ -89,6 +96,11 @@ class Selection:
     path : tuple
         The steps of the search, in order.
     stop_reason : str
+    order : numpy.ndarray of int, shape (m,)
+        All features, those first that a smaller set keeps longest: the first k are the support, and the first
+        j the set of j features. Where a strategy has no such order, that of the columns, and of the ranking.
+    p_value : float
+        Upper bound on the probability of effects as large without dependence; 1 where none is known.
     """
 
     support: HostArray
@@ -96,6 +108,12 @@ class Selection:
     score: float
     path: tuple[Any, ...]
     stop_reason: str
+    order: HostArray = field(default_factory=lambda: np.empty(0, dtype=np.intp), kw_only=True)
+    p_value: float = field(default=1.0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not self.order.size:
+            object.__setattr__(self, "order", np.lexsort((self.ranking, ~self.support)))
 
 
 @dataclass(frozen=True)
@@ -116,8 +134,6 @@ class WeightedSelection(Selection):
         The model behind the two scores.
     radius : float
         Sum of the weights.
-    n_useful_features : int
-        At how many of the chosen features the loss is lowest; fewer than k where the others do not help.
     n_iter : int
         Ascent steps taken.
     """
@@ -128,5 +144,4 @@ class WeightedSelection(Selection):
     sigma: float
     regularization: float
     radius: float
-    n_useful_features: int
     n_iter: int

@@ -56,6 +56,8 @@ N_LEAST = 5
 FAR_BELOW = 6.0
 #: Rounds of looking at what the terms so far do not explain.
 MAX_ROUNDS = 3
+#: Rows from which on sums over them are taken for normal, far out.
+NORMAL_ROWS = 500
 
 
 class PairSizes(NamedTuple):
@@ -144,6 +146,16 @@ class TermSearch:
         if self._selection is None:
             return ()
         return tuple(int(self.functions.columns[place]) for place in self._selection.certain)
+
+    @property
+    def p_value(self) -> float:
+        """Upper bound on the probability of terms as large as those found, without dependence.
+
+        1 before a search, and with so few rows that sums over them are not normal.
+        """
+        if self._selection is None or self.table.n_rows < NORMAL_ROWS:
+            return 1.0
+        return self._selection.p_value
 
     # -- sizes of terms --------------------------------------------------------------------
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
+from math import comb
 
 import numpy as np
+from scipy.stats import chi2
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.terms.families import Term, by_chance
@@ -16,6 +18,8 @@ from l1lsmi._numerics.terms.sums import Residuals
 CERTAIN = 0.1
 #: Added to the diagonal of Gram matrices, which are those of functions with variance 1.
 RIDGE = 1e-4
+#: Families of terms: four of single columns, two of pairs, one of triples.
+N_FAMILIES = 7
 
 
 class TermSelection:
@@ -38,6 +42,7 @@ class TermSelection:
         self._groups = [np.arange(start, stop) for start, stop in pairwise(edges)]
         self._terms, self._means, self._gram, self._joint = terms, means, gram, joint
         self._n_rows, self._scale, b = n_rows, scale, scale.size
+        self._n_columns = n_columns
         self._chance = np.array(
             [by_chance(term.family, n_columns, size * b) for term, size in zip(terms, sizes, strict=True)]
         )
@@ -71,6 +76,17 @@ class TermSelection:
             if self._best.loss_without([t]) > self._certain[t]:
                 found |= self._members[t]
         return [int(place) for place in self._places[found]]
+
+    @property
+    def p_value(self) -> float:
+        """Bound on the probability of terms as large without dependence, for all terms of all families."""
+        smallest = 1.0
+        for t in self._best.inside:
+            degrees = self._groups[t].size * self._scale.size
+            tail = float(chi2.sf(self._best.loss_without([t]), degrees))
+            n_terms = max(1, comb(self._n_columns, self._terms[t].family.n_columns))
+            smallest = min(smallest, N_FAMILIES * n_terms * tail)
+        return smallest
 
     def residuals(self) -> Residuals:
         """What the terms leave of the target."""

@@ -1,0 +1,147 @@
+r"""How well a set of features predicts the target in rows that its search has not seen.
+
+Functions of the target (`squared_loss/target_functions`) are fitted by regularised least squares on Gaussian
+kernels of the set, with the width and regularization of the lowest leave-one-out error in the rows of the
+fit, and predicted for the unseen rows. The fit is the same for all measures, so that their sets can be
+compared.
+"""
+
+from __future__ import annotations
+
+import math
+from zlib import crc32
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.special import ndtr, ndtri
+
+from l1lsmi._arrays import HostArray
+
+#: Kernel centres of a fit at most.
+MAX_CENTERS = 150
+#: Squared widths, in units of the median squared distance, and regularizations that are tried.
+SQUARED_WIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+REGULARIZATIONS = (1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+#: Added to the diagonal of the kernel of the centres, which is singular where rows repeat.
+RIDGE = 1e-6
+#: A row with a leverage of 1 has no leave-one-out error.
+LEAST_ONE_MINUS_LEVERAGE = 1e-6
+#: Permutations of the target in a test.
+N_PERMUTATIONS = 999
+
+
+def predict_unseen(fitted: HostArray, functions: HostArray, unseen: HostArray) -> HostArray:
+    """Predict functions of the target from standardised features.
+
+    Parameters
+    ----------
+    fitted : numpy.ndarray of shape (n, w)
+        Features of the rows of the fit.
+    functions : numpy.ndarray of shape (n, q)
+        Functions of the target there.
+    unseen : numpy.ndarray of shape (u, w)
+
+    Returns
+    -------
+    predictions : numpy.ndarray of shape (u, q)
+        Means of the functions where there are no features.
+    """
+    mean = functions.mean(axis=0)
+    if fitted.shape[1] == 0:
+        return np.tile(mean, (len(unseen), 1))
+    # Evenly spaced, which does not favour any rows: their order is random.
+    places = np.unique(np.linspace(0, len(fitted) - 1, MAX_CENTERS).round().astype(np.intp))
+    centers = fitted[places]
+    distances = _squared_distances(fitted, centers)
+    unit = float(np.median(distances[distances > 0])) if (distances > 0).any() else 1.0
+    distances, between, of_unseen = (
+        -0.5 / unit * d
+        for d in (distances, _squared_distances(centers, centers), _squared_distances(unseen, centers))
+    )
+    found: dict[int, tuple[float, HostArray]] = {}
+
+    def loss(place: int) -> float:
+        if not 0 <= place < len(SQUARED_WIDTHS):
+            return math.inf
+        if place not in found:
+            scale = 1 / SQUARED_WIDTHS[place]
+            found[place] = _best_fit(np.exp(scale * distances), np.exp(scale * between), functions - mean)
+        return found[place][0]
+
+    best = len(SQUARED_WIDTHS) // 2 - 1
+    while loss(near := min((best - 1, best + 1), key=loss)) < loss(best):
+        best = near
+    return np.asarray(mean + np.exp(of_unseen / SQUARED_WIDTHS[best]) @ found[best][1])
+
+
+def _squared_distances(a: HostArray, b: HostArray) -> HostArray:
+    squares = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1) - 2 * a @ b.T
+    return np.asarray(np.maximum(squares, 0.0))
+
+
+def _best_fit(kernel: HostArray, between: HostArray, functions: HostArray) -> tuple[float, HostArray]:
+    """The lowest leave-one-out error over all regularizations, and the coefficients of the kernels."""
+    between.flat[:: len(between) + 1] += RIDGE
+    factor = np.linalg.cholesky(between)
+    white = solve_triangular(factor, kernel.T, lower=True).T
+    sizes, vectors = np.linalg.eigh(white.T @ white)
+    sizes = np.maximum(sizes, 0.0)
+    values = white @ vectors
+    joint, squares = values.T @ functions, values**2
+    best: tuple[float, HostArray] | None = None
+    for regularization in REGULARIZATIONS:
+        shrunk = 1 / (sizes + regularization)
+        coefficients = shrunk[:, None] * joint
+        remaining = np.maximum(1 - squares @ shrunk, LEAST_ONE_MINUS_LEVERAGE)[:, None]
+        error = float((((functions - values @ coefficients) / remaining) ** 2).sum())
+        if best is None or error < best[0]:
+            best = error, coefficients
+    assert best is not None
+    return best[0], solve_triangular(factor.T, vectors @ best[1], lower=False)
+
+
+def agreement_p_value(
+    predictions: HostArray, functions: HostArray, groups: HostArray | None, rng: np.random.Generator
+) -> float:
+    """Probability, without dependence, that predictions agree as well with the target in unseen rows.
+
+    By permutations of the target among the unseen rows, which leave the agreement's distribution unchanged
+    where the target does not depend on the features: the p-value is exactly uniform then. Rows of a group
+    are not exchangeable with those of others; the contributions of whole groups get random signs instead.
+
+    Parameters
+    ----------
+    predictions, functions : numpy.ndarray of shape (u, q)
+    groups : numpy.ndarray of int, shape (u,) or None
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    p_value : float
+    """
+    predictions = predictions - predictions.mean(axis=0)
+    functions = functions - functions.mean(axis=0)
+    if groups is None:
+        products = predictions @ functions.T
+        rows = np.arange(len(products))
+        observed = float(products[rows, rows].sum())
+        order = rng.permuted(np.tile(rows, (N_PERMUTATIONS, 1)), axis=1)
+        null = products[rows, order].sum(axis=1)
+    else:
+        _, codes = np.unique(groups, return_inverse=True)
+        each = np.bincount(codes.ravel(), (predictions * functions).sum(axis=1))
+        observed = float(each.sum())
+        null = rng.choice([-1.0, 1.0], size=(N_PERMUTATIONS, each.size)) @ each
+    # A random number that depends on the data alone breaks ties, so that p-values are uniform.
+    tie = np.random.default_rng(crc32(np.ascontiguousarray(predictions).tobytes())).random()
+    margin = 1e-9 * max(1e-300, float(np.abs(null).max(initial=0.0)))
+    above = int((null > observed + margin).sum())
+    equal = 1 + int((np.abs(null - observed) <= margin).sum())
+    return float((above + tie * equal) / (1 + N_PERMUTATIONS))
+
+
+def combined_p_value(p_values: list[float], n_rows: list[int]) -> float:
+    """One p-value of independent ones, each counting by the square root of its number of rows (Stouffer)."""
+    weights = np.sqrt(np.array(n_rows, dtype=np.float64))
+    z = ndtri(np.clip(p_values, 1e-12, 1 - 1e-12))
+    return float(ndtr((weights * z).sum() / np.sqrt((weights**2).sum())))

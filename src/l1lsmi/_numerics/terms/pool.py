@@ -1,0 +1,36 @@
+"""The columns with the largest single effects, which a search may be restricted to."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.target import Target
+from l1lsmi._numerics.terms.families import z_scores
+from l1lsmi._numerics.terms.search import TermSearch
+from l1lsmi._rows.table import RowTable
+
+#: Functions of a column that its effect is judged by: smooth ones.
+N_SMOOTH = 3
+
+
+def by_single_effect(table: RowTable, target: Target, columns: HostArray) -> HostArray:
+    """Columns by falling size of their smooth single effects.
+
+    Parameters
+    ----------
+    table : RowTable
+    target : Target
+    columns : numpy.ndarray of int
+
+    Returns
+    -------
+    columns : numpy.ndarray of int
+        Those without functions, such as constant ones, last.
+    """
+    terms = TermSearch(table, target, columns, np.random.default_rng(0))
+    sizes = terms.single_sizes(terms.none_fitted())[:, :N_SMOOTH].sum(axis=1)
+    degrees = np.minimum(terms.functions.sizes, N_SMOOTH) * terms.n_responses
+    effects = np.full(table.n_columns, -np.inf)
+    effects[terms.functions.columns] = z_scores(sizes, degrees)
+    return np.asarray(columns[np.argsort(-effects[columns], kind="stable")])

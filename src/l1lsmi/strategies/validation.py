@@ -1,0 +1,435 @@
+"""Rows that a search has not seen decide how many columns it may choose from, and how many it selects.
+
+The rows are shuffled and cut into eight blocks. The first search sees the first half of them, the next one
+five blocks, then six, then seven. The sets that they find are judged by how well they predict the target in
+all blocks that the search has not seen (`_numerics/held_out`). The p-value comes from the block next to those
+that a search has seen: given the rows before it, the p-value of a block is uniform where the target does not
+depend on the features, so that the four p-values are independent of each other, and can be combined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from l1lsmi._arrays import HostArray, single_threaded_blas, to_numpy
+from l1lsmi._numerics.held_out import agreement_p_value, combined_p_value, predict_unseen
+from l1lsmi._numerics.sampling import draw_spread
+from l1lsmi._numerics.squared_loss.target_functions import TargetFunctions
+from l1lsmi._numerics.target import Target
+from l1lsmi._numerics.terms.pool import by_single_effect
+from l1lsmi._progress import Progress
+from l1lsmi.strategies._base import Strategy
+from l1lsmi.strategies._parallel import cluster_of, in_order
+from l1lsmi.strategies.selection import Budget, StopReason
+
+#: Blocks of rows, and how many of them the first search sees.
+N_BLOCKS = 8
+N_SEEN = 4
+ALTERNATING = (0, 4, 1, 5, 2, 6, 3, 7)
+#: Of more rows than this, so many are drawn.
+MAX_ROWS = 4_000
+#: Ranges of a numeric target that every block has its share of.
+N_RANGES = 10
+#: Sizes of pools, and how many features at least they have for each that is selected.
+POOLS = ((50, 2), (300, 6))
+#: Features at most that their number is chosen from.
+MAX_SELECTED = 50
+#: Sets of at most so many features are judged at every size, larger ones at a few.
+EVERY_SIZE = 12
+LARGER = 1.2
+#: With a p-value of the search itself below this, unseen rows are not asked for one.
+CLEAR = 1e-4
+#: Reasons for which a search ended early.
+STOPPED = (StopReason.TIME_LIMIT, StopReason.INTERRUPTED)
+#: Share of a time limit that searches on parts of the rows may take.
+SHARE = 0.6
+#: With a number of features to choose, none are selected unless the p-value is below this.
+STRONG_EVIDENCE = 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """How well sets of features predict the target in rows that their search has not seen.
+
+    Attributes
+    ----------
+    k : numpy.ndarray of int, shape (sizes,)
+        Numbers of features, from 0 on.
+    mean : numpy.ndarray of float, shape (sizes,)
+        Share of the target's variance (of class memberships, or of smooth functions of a numeric target) that
+        is predicted in unseen rows, over all splits. Higher is better; 0 is no better than without features.
+    standard_error : numpy.ndarray of float, shape (sizes,)
+        Of the mean, over unseen rows.
+    per_split : numpy.ndarray of float, shape (splits, sizes)
+        The same in each split.
+    best_k : int
+        The smallest number of features whose mean is within one standard error of the highest one.
+    pool : numpy.ndarray of int, shape (pools,)
+        Numbers of columns that the search could choose from.
+    pool_mean : numpy.ndarray of float, shape (pools,)
+        Highest mean over all sizes with each of them.
+    best_pool : int
+        The number of columns with the highest one.
+    p_value : float
+        Probability of predictions that agree as well with the target in unseen rows, if it does not depend on
+        the features.
+    frequency : numpy.ndarray of float, shape (m,)
+        Share of the splits in which each feature was selected.
+    """
+
+    k: HostArray
+    mean: HostArray
+    standard_error: HostArray
+    per_split: HostArray
+    best_k: int
+    pool: HostArray
+    pool_mean: HostArray
+    best_pool: int
+    p_value: float
+    frequency: HostArray
+
+
+class Split(NamedTuple):
+    """Rows that a search sees and those that it does not, the ``n_next`` rows of the next block first."""
+
+    seen: HostArray
+    unseen: HostArray
+    n_next: int
+
+
+class Judged(NamedTuple):
+    """What a search on a split found: features in order, predictions of each size for the unseen rows."""
+
+    order: HostArray
+    predictions: HostArray  # (sizes, unseen, q)
+
+
+def pool_sizes(n_columns: int, k: int) -> list[int]:
+    """Numbers of columns that a search may be restricted to, all of them last."""
+    sizes = [max(size, least * k) for size, least in POOLS]
+    return [*(size for size in sizes if 2 * size <= n_columns), n_columns]
+
+
+def sizes_up_to(most: int) -> HostArray:
+    """Numbers of features whose sets are judged: all small ones, then fewer and fewer."""
+    sizes = [0]
+    while sizes[-1] < most:
+        last = sizes[-1]
+        sizes.append(min(most, last + 1 if last < EVERY_SIZE else max(last + 1, int(LARGER * last))))
+    return np.array(sizes)
+
+
+def search_validated(
+    bind: Any,
+    strategy: Strategy,
+    problem: Any,
+    k: int | None,
+    pool: int | str | None,
+    *,
+    groups: HostArray | None = None,
+    seed: int = 0,
+) -> tuple[Any, Validation | None]:
+    """Select features, with unseen rows where they have something to decide.
+
+    They decide how many columns the search may choose from where columns outnumber rows, how many
+    features are selected where no number is given, and whether there is evidence of dependence where the
+    search itself has not found clear effects.
+
+    Parameters
+    ----------
+    bind : callable
+        ``bind(problem, rows)`` gives the problem on some rows, in memory.
+    strategy : Strategy
+    problem : MeasureProblem
+    k : int or None
+        None chooses the number of features.
+    pool : int, "auto" or None
+        Number of columns with the largest single effects that the search may choose from; None is all.
+    groups : numpy.ndarray of int, shape (n,) or None
+    seed : int
+
+    Returns
+    -------
+    selection : Selection
+    validation : Validation or None
+        None where unseen rows had nothing to decide.
+    """
+    budget = Budget(getattr(strategy, "time_limit", None))
+    n_columns = problem.columns.size
+    most = min(n_columns, MAX_SELECTED) if k is None else k
+    pools = [n_columns]
+    if pool == "auto" and strategy.compares_pools and n_columns > problem.table.n_rows:
+        pools = pool_sizes(n_columns, most)
+    elif isinstance(pool, Integral):
+        pools = [min(max(int(pool), most), n_columns)]
+    options: dict[str, Any] = {"groups": groups, "seed": seed}
+    search = partial(_search_in_pool, strategy, problem)
+    if k is not None and len(pools) == 1:
+        selection = search(pools[0], k, budget)
+        if not strategy.has_p_value or selection.p_value < CLEAR or selection.stop_reason in STOPPED:
+            return selection, None
+        sizes = np.array([0, min(k, n_columns)])
+        try:
+            found = validate(bind, strategy, problem, sizes, pools, budget=budget.part(1.0), **options)
+        except KeyboardInterrupt:
+            return replace(selection, stop_reason=StopReason.INTERRUPTED), None
+        return selection, found
+    # Quick, and an answer if there is no time for a better one.
+    selection = search(pools[0], most, budget)
+    if selection.stop_reason in STOPPED:
+        return selection, None
+    sizes = sizes_up_to(most) if k is None else np.array([0, min(k, n_columns)])
+    try:
+        found = validate(bind, strategy, problem, sizes, pools, budget=budget.part(SHARE), **options)
+    except KeyboardInterrupt:
+        return replace(selection, stop_reason=StopReason.INTERRUPTED), None
+    if found is None:
+        return replace(selection, stop_reason=StopReason.TIME_LIMIT), None
+    if found.best_pool != pools[0]:
+        selection = search(found.best_pool, most, budget)
+    if k is None:
+        chosen = found.best_k if found.p_value < STRONG_EVIDENCE else 0
+        selection = _cut(strategy, problem, selection, chosen)
+    return selection, found
+
+
+def _search_in_pool(strategy: Strategy, problem: Any, pool: int, k: int, budget: Budget) -> Any:
+    """Search among the columns with the largest single effects."""
+    if pool < problem.columns.size:
+        strongest = by_single_effect(problem.table, problem.target, problem.columns)[:pool]
+        problem = problem.restricted_to(np.sort(strongest))
+    return strategy.search(problem, k, budget)
+
+
+def _cut(strategy: Strategy, problem: Any, selection: Any, k: int) -> Any:
+    """The selection of the first ``k`` features in the order of a larger one."""
+    support = np.zeros(problem.n_features, dtype=bool)
+    support[selection.order[:k]] = True
+    ranking = np.ones(problem.n_features, dtype=np.intp)
+    ranking[selection.order[k:]] = np.arange(2, problem.n_features - k + 2)
+    smaller = selection
+    if 0 < k < int(selection.support.sum()):
+        smaller = strategy.quick().search(problem.restricted_to(np.sort(selection.order[:k])), k)
+    nothing: dict[str, Any] = {"score": 0.0}
+    if hasattr(selection, "weights"):
+        nothing |= {"weights": np.zeros(problem.n_features), "estimate": 0.0, "radius": 0.0}
+    kept = {"path": selection.path, "order": selection.order, "stop_reason": selection.stop_reason}
+    return replace(smaller, support=support, ranking=ranking, **kept, **({} if k else nothing))
+
+
+def validate(
+    bind: Any,
+    strategy: Strategy,
+    problem: Any,
+    sizes: HostArray,
+    pools: Sequence[int],
+    *,
+    groups: HostArray | None,
+    seed: int,
+    budget: Budget,
+) -> Validation | None:
+    """Search on parts of the rows, and judge what is found by the others.
+
+    Parameters
+    ----------
+    bind : callable
+        ``bind(problem, rows)`` gives the problem on some rows, in memory.
+    strategy : Strategy
+    problem : MeasureProblem
+        On all rows.
+    sizes : numpy.ndarray of int
+        Numbers of features, beginning with 0.
+    pools : sequence of int
+        Numbers of columns to choose from.
+    groups : numpy.ndarray of int, shape (n,) or None
+        Rows of a group are never split.
+    seed : int
+    budget : Budget
+
+    Returns
+    -------
+    Validation or None
+        None where the time limit left no split.
+    """
+    rng = np.random.default_rng((seed, 7))
+    rows = _some_rows(problem.target, groups, rng)
+    if rows.size < problem.table.n_rows or not problem.table.in_memory:
+        problem = bind(problem, rows)
+    groups = None if groups is None else groups[rows]
+    splits = _splits(problem.target, groups, rng)
+    functions = TargetFunctions.of(problem.target, rng).of_rows(problem.target)
+    judge = partial(
+        _judge, bind=bind, strategy=strategy.quick(), functions=functions, sizes=sizes, budget=budget
+    )
+    items = [(split, pool) for split in splits for pool in pools]
+    # A cluster works on the restarts of each search.
+    n_jobs = getattr(strategy, "n_jobs", None)
+    one_by_one = (judge(problem, item) for item in items)
+    judged = one_by_one if cluster_of(problem) is not None else in_order(judge, problem, items, n_jobs)
+    found: list[Judged] = []
+    with (
+        single_threaded_blas(),
+        Progress(len(items), getattr(strategy, "verbose", 0), "search", "validating") as progress,
+    ):
+        for one in judged:
+            if one is None:
+                break
+            found.append(one)
+            progress.advance()
+            if budget.spent():
+                break
+    n_splits = len(found) // len(pools)
+    if n_splits == 0:
+        return None
+    results = [found[i * len(pools) : (i + 1) * len(pools)] for i in range(n_splits)]
+    return _summary(results, splits[:n_splits], functions, sizes, pools, groups, problem.n_features, rng)
+
+
+def _judge(
+    problem: Any,
+    item: tuple[Split, int],
+    *,
+    bind: Any,
+    strategy: Strategy,
+    functions: HostArray,
+    sizes: HostArray,
+    budget: Budget,
+) -> Judged | None:
+    """Search on the seen rows of a split, and predict the unseen ones from sets of all sizes."""
+    if budget.spent():
+        return None
+    split, pool = item
+    some = bind(problem, split.seen)
+    if pool < problem.columns.size:
+        strongest = by_single_effect(some.table, some.target, problem.columns)[:pool]
+        some = some.restricted_to(np.sort(strongest))
+    k = min(int(sizes[-1]), some.columns.size)
+    selection = strategy.search(some, k, budget)
+    if selection.stop_reason == StopReason.INTERRUPTED:
+        raise KeyboardInterrupt
+    values = to_numpy(problem.table.take(np.arange(problem.table.n_rows), selection.order[:k]))
+    seen, unseen = values[split.seen], values[split.unseen]
+    predictions = [predict_unseen(seen[:, :j], functions[split.seen], unseen[:, :j]) for j in sizes]
+    return Judged(selection.order, np.array(predictions))
+
+
+def _summary(
+    results: list[list[Judged]],
+    splits: list[Split],
+    functions: HostArray,
+    sizes: HostArray,
+    pools: Sequence[int],
+    groups: HostArray | None,
+    n_features: int,
+    rng: np.random.Generator,
+) -> Validation:
+    n_rows, shape = len(functions), (len(pools), sizes.size)
+    lost = np.zeros((*shape, n_rows))
+    counts = np.zeros(n_rows)
+    per_split: list[HostArray] = []
+    p_values: list[float] = []
+    n_next: list[int] = []
+    for judged, split in zip(results, splits, strict=True):
+        true = functions[split.unseen]
+        predictions = np.array([one.predictions for one in judged])  # (pools, sizes, unseen, q)
+        errors = ((true - predictions) ** 2).sum(axis=-1)
+        lost[:, :, split.unseen] += errors
+        counts[split.unseen] += 1
+        per_split.append(1 - errors.mean(axis=-1) / errors[:, :1].mean(axis=-1))
+        near = slice(0, split.n_next)
+        agreed = predictions[:, 1:, near].mean(axis=(0, 1))
+        of_groups = None if groups is None else groups[split.unseen[near]]
+        if np.ptp(true[near], axis=0).any():  # else all permutations are the same
+            p_values.append(agreement_p_value(agreed, true[near], of_groups, rng))
+            n_next.append(split.n_next)
+    tested = counts > 0
+    losses = lost[:, :, tested] / counts[tested]
+    base = losses[0, 0].mean()
+    gains = (losses[:, :1] - losses) / base
+    mean = gains.mean(axis=-1)
+    best = int(mean.max(axis=1).argmax())
+    spread = _standard_errors(gains[best], None if groups is None else groups[tested])
+    top = int(mean[best].argmax())
+    best_k = int(sizes[np.flatnonzero(mean[best] >= mean[best, top] - spread[top])[0]])
+    n_selected = best_k or int(sizes[-1])
+    frequency = np.zeros(n_features)
+    for judged in results:
+        frequency[judged[best].order[:n_selected]] += 1 / len(results)
+    return Validation(
+        k=sizes,
+        mean=mean[best],
+        standard_error=spread,
+        per_split=np.array(per_split)[:, best],
+        best_k=best_k,
+        pool=np.array(pools),
+        pool_mean=mean.max(axis=1),
+        best_pool=int(pools[best]),
+        p_value=combined_p_value(p_values, n_next) if p_values else 1.0,
+        frequency=frequency,
+    )
+
+
+def _standard_errors(gains: HostArray, groups: HostArray | None) -> HostArray:
+    """Standard errors of means over rows, or over groups of rows, (sizes,)."""
+    if groups is not None:
+        _, codes = np.unique(groups, return_inverse=True)
+        sums = np.array(
+            [np.bincount(codes.ravel(), one) for one in gains - gains.mean(axis=1, keepdims=True)]
+        )
+        return np.asarray(np.sqrt((sums**2).sum(axis=1)) / gains.shape[1])
+    return np.asarray(gains.std(axis=1, ddof=1 if gains.shape[1] > 1 else 0) / np.sqrt(gains.shape[1]))
+
+
+def _some_rows(target: Target, groups: HostArray | None, rng: np.random.Generator) -> HostArray:
+    """All rows, or some of many: each class or range in proportion, or whole groups."""
+    if target.n_rows <= MAX_ROWS:
+        return np.arange(target.n_rows)
+    if groups is None:
+        values = None if target.is_classification else target.ordered()
+        return draw_spread(target.codes, values, MAX_ROWS, rng)
+    _, codes = np.unique(groups, return_inverse=True)
+    order = rng.permutation(codes.max() + 1)
+    total = np.cumsum(np.bincount(codes.ravel())[order])
+    kept = order[: max(N_BLOCKS, int(np.searchsorted(total, MAX_ROWS)))]
+    return np.flatnonzero(np.isin(codes.ravel(), kept))
+
+
+def _splits(target: Target, groups: HostArray | None, rng: np.random.Generator) -> list[Split]:
+    block_of_row = _blocks(target, groups, rng)
+    splits = []
+    for block in range(N_SEEN, N_BLOCKS):
+        near, far = np.flatnonzero(block_of_row == block), np.flatnonzero(block_of_row > block)
+        seen = np.flatnonzero(block_of_row < block)
+        if near.size and np.ptp(target.ordered()[seen]) > 0:
+            splits.append(Split(seen, np.concatenate([near, far]), near.size))
+    return splits
+
+
+def _blocks(target: Target, groups: HostArray | None, rng: np.random.Generator) -> HostArray:
+    """A block for every row: classes or ranges of the target spread evenly, groups kept together."""
+    if groups is not None:
+        _, codes = np.unique(groups, return_inverse=True)
+        sizes = np.bincount(codes.ravel())
+        block_of_group, filled = np.zeros(sizes.size, dtype=np.intp), np.zeros(N_BLOCKS)
+        for group in rng.permutation(sizes.size):
+            block_of_group[group] = filled.argmin()
+            filled[block_of_group[group]] += sizes[group]
+        return np.asarray(block_of_group[codes.ravel()])
+    strata = target.codes
+    if not target.is_classification:
+        strata = np.empty(target.n_rows, dtype=np.intp)
+        strata[np.argsort(target.ordered(), kind="stable")] = (
+            np.arange(target.n_rows) * N_RANGES // target.n_rows
+        )
+    block_of_row = np.empty(target.n_rows, dtype=np.intp)
+    for number, stratum in enumerate(np.unique(strata)):
+        rows = rng.permutation(np.flatnonzero(strata == stratum))
+        # Blocks that all searches see take turns with the others, so that every class is on both sides.
+        block_of_row[rows] = np.roll(ALTERNATING, -2 * number)[np.arange(rows.size) % N_BLOCKS]
+    return block_of_row
