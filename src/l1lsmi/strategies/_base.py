@@ -67,6 +67,8 @@ class Strategy(BaseEstimator):
     #: Whether a p-value from unseen rows belongs to every search, and pools of columns may be compared.
     has_p_value: ClassVar[bool] = False
     compares_pools: ClassVar[bool] = True
+    #: Whether the selected features are ordered, where that takes time.
+    orders_features: bool = True
     #: Up to so many rows nothing depends on a seed: near-ties are decided the same way every time.
     n_rows_unseeded: ClassVar[int] = 0
     #: What a step is called in the progress bar.

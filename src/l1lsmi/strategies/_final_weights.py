@@ -38,6 +38,7 @@ def weighted_selection(
     state: WeightingState,
     scores: ScoreCache,
     budget: Budget,
+    ordered: bool = True,
 ) -> WeightedSelection:
     """Weight and order the chosen features, and fill up with constant columns.
 
@@ -54,6 +55,8 @@ def weighted_selection(
     scores : ScoreCache
         Of the explored rows.
     budget : Budget
+    ordered : bool
+        Whether the chosen features are ordered.
     """
     assert state.best is not None
     if explored is not whole and not budget.spent():
@@ -70,7 +73,7 @@ def weighted_selection(
     constant = np.setdiff1d(np.arange(whole.n_features), whole.columns)
     support[constant[: k - columns.size]] = True
     ranking = rank(support, state.survival())
-    inside = _elimination_order(scores, state.best, weights, budget)
+    inside = _elimination_order(scores, state.best, weights, budget) if ordered else columns
     others = np.setdiff1d(np.arange(whole.n_features), columns)
     return WeightedSelection(
         support=support,

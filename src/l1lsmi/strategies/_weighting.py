@@ -177,7 +177,6 @@ class L1Weighting(Strategy):
 
     def _result(self, search: WeightingSearch, k: int, state: Any, budget: Budget) -> WeightedSelection:
         state.best = state.complete(search.explored.columns, k)
-        found = weighted_selection(
-            search.whole, search.explored, search.draw, k, state, search.scores, budget
-        )
+        problems = (search.whole, search.explored, search.draw)
+        found = weighted_selection(*problems, k, state, search.scores, budget, self.orders_features)
         return found if search.terms is None else replace(found, p_value=search.terms.p_value)

@@ -54,7 +54,7 @@ ROWS_PER_COLUMN = 2
 #: So many neighbours of a set are scored before it is taken for the best of them.
 SHORTLIST = 4
 #: Restarts of a search on a part of the rows.
-QUICK_RESTARTS = 2
+QUICK_RESTARTS = 1
 FRACTION = Interval(Real, 0, 1, closed="neither")
 
 

@@ -180,19 +180,15 @@ def search_validated(
         except KeyboardInterrupt:
             return replace(selection, stop_reason=StopReason.INTERRUPTED), None
         return selection, found
-    # Quick, and an answer if there is no time for a better one.
-    selection = search(pools[0], most, budget)
-    if selection.stop_reason in STOPPED:
-        return selection, None
     sizes = sizes_up_to(most) if k is None else np.array([0, min(k, n_columns)])
     try:
         found = validate(bind, strategy, problem, sizes, pools, budget=budget.part(SHARE), **options)
     except KeyboardInterrupt:
-        return replace(selection, stop_reason=StopReason.INTERRUPTED), None
+        budget.cancelled = True
+        return replace(search(pools[0], most, budget), stop_reason=StopReason.INTERRUPTED), None
     if found is None:
-        return replace(selection, stop_reason=StopReason.TIME_LIMIT), None
-    if found.best_pool != pools[0]:
-        selection = search(found.best_pool, most, budget)
+        return search(pools[0], most, budget), None
+    selection = search(found.best_pool, most, budget)
     if k is None:
         chosen = found.best_k if found.p_value < STRONG_EVIDENCE else 0
         selection = _cut(strategy, problem, selection, chosen)
@@ -264,9 +260,9 @@ def validate(
     groups = None if groups is None else groups[rows]
     splits = _splits(problem.target, groups, rng)
     functions = TargetFunctions.of(problem.target, rng).of_rows(problem.target)
-    judge = partial(
-        _judge, bind=bind, strategy=strategy.quick(), functions=functions, sizes=sizes, budget=budget
-    )
+    quick = strategy.quick()
+    quick.orders_features = sizes.size > 2
+    judge = partial(_judge, bind=bind, strategy=quick, functions=functions, sizes=sizes, budget=budget)
     items = [(split, pool) for split in splits for pool in pools]
     # A cluster works on the restarts of each search.
     n_jobs = getattr(strategy, "n_jobs", None)
