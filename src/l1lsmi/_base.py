@@ -25,7 +25,7 @@ from l1lsmi._validation.features import (
     tell_features,
 )
 from l1lsmi._validation.parameters import check_share
-from l1lsmi._warnings import data_warnings
+from l1lsmi._warnings import DataWarning, data_warnings
 from l1lsmi.sources import computed_targets, is_out_of_core, open_rows, select_columns
 
 
@@ -79,7 +79,7 @@ class Selector(SelectorMixin, BaseEstimator):
             setattr(self, f"{name}_", value)
         self.warnings_ = found
         if found:
-            warnings.warn(" ".join(found), UserWarning, stacklevel=2)
+            warnings.warn(" ".join(found), DataWarning, stacklevel=2)
         self._after_fit()
         return self
 

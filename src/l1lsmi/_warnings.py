@@ -15,6 +15,10 @@ MAX_COLUMNS = 4
 MAX_GROUPS = 3
 
 
+class DataWarning(UserWarning):
+    """All `warnings_` of a fit at once."""
+
+
 class Sentence(str):
     """A sentence in which columns can be given other names.
 
