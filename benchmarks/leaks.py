@@ -1,11 +1,11 @@
 """Leaks and copies: what is said about real tables, and whether columns put into them are found.
 
-``python benchmarks/leaks.py --data FOLDER`` reads every .npz file (X, y) there, beside five tables of scikit-learn.
-For each table as it is: the largest squared correlation of a column with the target or its ranks, or share of
-variance between classes; the largest correlation of two columns; and what is said. Then one column at a time is put
-in, made of the target or of a random column: a copy in another unit, a monotone function, and a copy with noise of
-correlation 0.999; and a number of the row, after the rows are sorted by the target. Each is counted in so many
-draws, of all rows and of 100 rows.
+``python benchmarks/leaks.py --data FOLDER`` reads every .npz file (X, y) there, beside five tables of
+scikit-learn. For each table as it is: the largest squared correlation of a column with the target or its
+ranks, or share of variance between classes; the largest correlation of two columns; and what is said. Then
+one column at a time is put in, made of the target or of a random column: a copy in another unit, a monotone
+function, and a copy with noise of correlation 0.999; and a number of the row, after the rows are sorted by
+the target. Each is counted in so many draws, of all rows and of 100 rows.
 """
 
 from __future__ import annotations
@@ -27,8 +27,6 @@ from machine import describe
 
 BUNDLED = ("iris", "wine", "breast_cancer", "diabetes", "digits")
 KINDS = ("copy", "function", "noise", "number")
-#: Columns of a table whose pairs are gone through, at most.
-MAX_COLUMNS = 10_000
 
 
 def tables(folder: Path | None) -> dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]]:
@@ -38,7 +36,9 @@ def tables(folder: Path | None) -> dict[str, Callable[[], tuple[np.ndarray, np.n
         with np.load(path, allow_pickle=False) as data:
             return data["X"].astype(np.float64), data["y"]
 
-    found = {path.stem: lambda path=path: read(path) for path in sorted(folder.glob("*.npz"))} if folder else {}
+    found = (
+        {path.stem: lambda path=path: read(path) for path in sorted(folder.glob("*.npz"))} if folder else {}
+    )
     for name in BUNDLED:
         loader = getattr(datasets, f"load_{name}")
         found[f"sklearn {name}"] = lambda loader=loader: loader(return_X_y=True)
@@ -70,7 +70,9 @@ def strongest(X: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
         with_target = max(float(((v @ z) ** 2).max()) for v, z in zip(target, both, strict=True))
     else:
         indicators = (y[:, None] == np.unique(y)).astype(float)
-        with_target = float(((indicators.T @ both[0]) ** 2 / indicators.sum(axis=0)[:, None]).sum(axis=0).max())
+        with_target = float(
+            ((indicators.T @ both[0]) ** 2 / indicators.sum(axis=0)[:, None]).sum(axis=0).max()
+        )
     largest = []
     for z in both:
         best = 0.0
@@ -82,7 +84,9 @@ def strongest(X: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
     return with_target, largest[0], largest[1]
 
 
-def put_in(kind: str, of: str, X: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+def put_in(
+    kind: str, of: str, X: np.ndarray, y: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, ...]:
     """A table with one more column, its target, and the column that it was made of (-1 for the target)."""
     varying = np.flatnonzero(X.std(axis=0) > 0)
     source = -1 if of == "target" else int(rng.choice(varying))
@@ -109,7 +113,9 @@ def is_found(leaks: Leaks, column: int, source: int, kind: str) -> bool:
 
 
 def count(X: np.ndarray, y: np.ndarray, n_rows: int | None, draws: int) -> dict[tuple[str, str], int]:
-    found = {(of, kind): 0 for of in ("target", "column") for kind in KINDS if (of, kind) != ("column", "number")}
+    found = {
+        (of, kind): 0 for of in ("target", "column") for kind in KINDS if (of, kind) != ("column", "number")
+    }
     for of, kind in found:
         for draw in range(draws):
             rng = np.random.default_rng([draw, 7])
@@ -133,7 +139,9 @@ def said(leaks: Leaks) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, default=None)
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--only", nargs="*", default=None)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Self
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Self, TypeAlias
 
 from l1lsmi._messages import quoted
 from l1lsmi._numerics.leaks import Leaks, find_leaks
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import RowTable
 
+#: Words of a sentence, and numbers of columns.
+Parts: TypeAlias = list[str | int]
 #: Columns of a list, and groups of columns, that are named; the others are counted.
 MAX_COLUMNS = 4
 MAX_GROUPS = 3
@@ -87,55 +89,60 @@ def data_warnings(table: RowTable, target: Target, names: Sequence[str] | None) 
     return [Sentence(parts, names) for parts in _about_leaks(find_leaks(table, target), target)]
 
 
-def _about_leaks(leaks: Leaks, target: Target) -> Iterable[list[str | int]]:
+def _about_leaks(leaks: Leaks, target: Target) -> Iterator[Parts]:
     for kind in ("copy", "function", "near"):
         some = [leak for leak in leaks.of_target if leak.kind == kind]
         if some:
-            what = _of_target(kind, min(leak.value for leak in some), target.is_classification, len(some) > 1)
-            yield [*_columns([leak.column for leak in some]), what]
+            least, several = min(leak.value for leak in some), len(some) > 1
+            words = (_of_classes if target.is_classification else _of_values)(kind, least, several)
+            known = "known before the target is."
+            yield [
+                *_columns([leak.column for leak in some]),
+                f" give away the target, as they are {words}: leave them out unless they are {known}"
+                if several
+                else f" gives away the target, as it is {words}: leave it out unless it is {known}",
+            ]
     for sign, verb in ((1, "increase"), (-1, "decrease")):
-        columns = [column for column, of in leaks.numberings if of == sign]
+        columns = [column for column, direction in leaks.numberings if direction == sign]
         if columns:
-            one = len(columns) == 1
+            of_rows = "from row to row, and the target depends on the order of the rows"
             yield [
                 *_columns(columns),
-                f" {verb}{'s' if one else ''} from row to row, and the target depends on the order of the rows: "
-                f"leave {'it' if one else 'them'} out if {'it' if one else 'they'} only number"
-                f"{'s' if one else ''} the rows.",
+                f" {verb} {of_rows}: leave them out if they only number the rows."
+                if len(columns) > 1
+                else f" {verb}s {of_rows}: leave it out if it only numbers the rows.",
             ]
     yield from _about_copies(leaks.copies, "are copies of each other")
     yield from _about_copies(leaks.functions, "are monotone functions of each other")
-    yield from _about_copies(leaks.near, "are copies of each other but for noise (correlations of about 0.999)")
-
-
-def _of_target(kind: str, value: float, is_classification: bool, several: bool) -> str:
-    advice = "leave them out unless they are known before the target is." if several else (
-        "leave it out unless it is known before the target is."
+    yield from _about_copies(
+        leaks.near, "are copies of each other but for noise (correlations of about 0.999)"
     )
-    verb = "are" if several else "is"
+
+
+def _of_classes(kind: str, value: float, several: bool) -> str:
+    """What columns are that give away classes."""
+    if kind == "function":
+        return "constant within each class"
     least = "at least " if several else ""
-    if is_classification:
-        what = {
-            "function": f"{verb} constant within each class",
-            "near": f"{verb} nearly constant within each class ({least}{100 * value:.1f} % of the variance is "
-            "between the classes)",
-        }[kind]
-    else:
-        copies = "copies" if several else "a copy"
-        functions = "monotone functions" if several else "a monotone function"
-        what = {
-            "copy": f"{verb} {copies} of the target",
-            "function": f"{verb} {functions} of the target",
-            "near": f"{verb} nearly {copies} or {functions} of the target (correlation {least}{value:.3f})",
-        }[kind]
-    give = "give" if several else "gives"
-    return f" {give} away the target, as {'they' if several else 'it'} {what}: {advice}"
+    share = f"{least}{100 * value:.1f} % of the variance is between the classes"
+    return f"nearly constant within each class ({share})"
 
 
-def _columns(columns: Sequence[int], noun: bool = True) -> list[str | int]:
+def _of_values(kind: str, value: float, several: bool) -> str:
+    """What columns are that give away a numeric target."""
+    copy, function = ("copies", "monotone functions") if several else ("a copy", "a monotone function")
+    least = "at least " if several else ""
+    return {
+        "copy": f"{copy} of the target",
+        "function": f"{function} of the target",
+        "near": f"nearly {copy} or {function} of the target (correlation {least}{value:.3f})",
+    }[kind]
+
+
+def _columns(columns: Sequence[int], noun: bool = True) -> Parts:
     """The names of the first columns, and the number of the others."""
     shown, more = list(columns[:MAX_COLUMNS]), len(columns) - MAX_COLUMNS
-    words: list[str | int] = [("Column " if len(columns) == 1 else "Columns ") if noun else ""]
+    words: Parts = [("Column " if len(columns) == 1 else "Columns ") if noun else ""]
     for i, column in enumerate(shown):
         if i:
             words.append(" and " if i == len(shown) - 1 and more <= 0 else ", ")
@@ -143,10 +150,10 @@ def _columns(columns: Sequence[int], noun: bool = True) -> list[str | int]:
     return [*words, f" and {more:,} more"] if more > 0 else words
 
 
-def _about_copies(groups: Sequence[Sequence[int]], what: str) -> Iterable[list[str | int]]:
+def _about_copies(groups: Sequence[Sequence[int]], what: str) -> Iterator[Parts]:
     if not groups:
         return
-    words: list[str | int] = ["Columns "]
+    words: Parts = ["Columns "]
     more = len(groups) - MAX_GROUPS
     for i, group in enumerate(groups[:MAX_GROUPS]):
         words += ["; " if i else "", *_columns(group, noun=False)]

@@ -199,9 +199,10 @@ def _summary(result: dict[str, Any]) -> str:
     if result["all_features"]:
         rows.append((ALL_FEATURES, *_error_cells(result["all_features"]), "", ""))
     header = ("method", result["error"], "+-", "seconds", f"same as {first}")
-    lines = warning_lines(result["warnings"]) + [
+    lines = [
+        *warning_lines(result["warnings"]),
         f"\n{result['k']} features, {result['splits']} splits of {result['rows_used']:,} rows, "
-        "errors on held-out rows\n"
+        "errors on held-out rows\n",
     ]
     lines.append(text_table(header, rows))
     lines += [f"  {m['name']} failed: {printable(m['failure'])}" for m in failed]

@@ -103,9 +103,10 @@ def _write(result: dict[str, Any], data: Data, options: dict[str, Any], as_json:
 def _summary(result: dict[str, Any]) -> str:
     features, score = result["features"], result["score"]
     title = f", {SCORE_TITLES[score['name']]} {score['value']:.3f}" if score else ""
-    lines = warning_lines(result["warnings"]) + [
+    lines = [
+        *warning_lines(result["warnings"]),
         f"\nselected {len(features)} of {count(result['features_considered'], 'feature')} "
-        f"by {result['method']} in {result['seconds']['select']:.2f} s{title}\n"
+        f"by {result['method']} in {result['seconds']['select']:.2f} s{title}\n",
     ]
     if features[0]["weight"] is None:
         lines.append(text_table(("feature",), [(f["name"],) for f in features]))

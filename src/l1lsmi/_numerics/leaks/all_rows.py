@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,7 +68,7 @@ def check_on_all_rows(table: RowTable, target: Target, found: Found) -> Found:
     sums = parts.sum(_sums_of, wanted, columns=wanted.columns)
     return Found(
         _leaks(found.of_target, target, sums),
-        _numberings(found.numberings, *sums[5:8], n),
+        _numberings(found.numberings, sums[5], sums[6], sums[7], n),
         _pairs(found.pairs, wanted.monotone, sums[3] / n, sums[4] / n, n),
     )
 
@@ -84,12 +85,14 @@ def _wanted(table: RowTable, target: Target, found: Found) -> _Wanted:
     signs = np.where(np.einsum("ij,ij->j", z[:, at[2]], z[:, at[3]]) < 0, -1.0, 1.0)
     if target.values is None:
         counts = np.bincount(drawn.codes, minlength=int(target.codes.max()) + 1)
-        means = np.stack([np.bincount(drawn.codes, z[:, j], minlength=counts.size) for j in at[0]] or [counts])
-        means, targets = (means / np.maximum(counts, 1)).T, np.empty((0, 0))
+        sums = np.zeros((counts.size, leaks.size))
+        np.add.at(sums, drawn.codes, z[:, at[0]])
+        means, targets = sums / np.maximum(counts, 1)[:, None], np.empty((0, 0))
     else:
         means, targets = np.empty((0, 0)), np.sort(drawn.columns, axis=0)
     monotone = np.flatnonzero(kind == MONOTONE)
-    return _Wanted(columns, *at, signs, monotone, np.sort(z, axis=0), targets, means)
+    ordered = np.sort(z, axis=0)
+    return _Wanted(columns, at[0], at[1], at[2], at[3], signs, monotone, ordered, targets, means)
 
 
 def _sums_of(part: Part, wanted: _Wanted) -> tuple[Any, ...]:
@@ -113,8 +116,9 @@ def _with_target(target: Target, z: HostArray, wanted: _Wanted) -> tuple[HostArr
     """Sums and squares by class, or products with numeric targets and sums of their ranks."""
     if target.values is None:
         n_classes = len(wanted.means)
-        away = z - wanted.means[target.codes] if z.shape[1] else z
-        sums = np.array([np.bincount(target.codes, d, minlength=n_classes) for d in away.T])
+        away = z - wanted.means[target.codes]
+        sums = np.zeros((n_classes, z.shape[1]))
+        np.add.at(sums, target.codes, away)
         counts = np.bincount(target.codes, minlength=n_classes).astype(np.float64)
         return sums, (away**2).sum(axis=0), counts
     y = target.columns
@@ -144,7 +148,7 @@ def _leaks(of_target: list[TargetLeak], target: Target, sums: tuple[Any, ...]) -
 
 def _of_classes(sums: tuple[Any, ...], i: int, target: Target) -> tuple[str, float]:
     by_class, squares, counts = sums[:3]
-    within = squares[i] - float((by_class[i] ** 2 / np.maximum(counts, 1)).sum())
+    within = squares[i] - float((by_class[:, i] ** 2 / np.maximum(counts, 1)).sum())
     between = 1 - within / target.n_rows
     return "function" if 1 - between <= EXACT else "near", float(between)
 
@@ -165,15 +169,13 @@ def _numberings(
     numberings: list[tuple[int, int]], up: HostArray, down: HostArray, ends: list[Any], n: int
 ) -> list[tuple[int, int]]:
     ends = sorted(ends, key=lambda end: int(end[0]))
-    for (_, _, last), (_, first, _) in zip(ends[:-1], ends[1:], strict=True):
+    for (_, _, last), (_, first, _) in pairwise(ends):
         up, down = up + (first > last), down + (first < last)
     kept = direction(up, down, n)
     return [(j, sign) for (j, sign), found in zip(numberings, kept, strict=True) if found == sign]
 
 
-def _pairs(
-    pairs: Pairs, monotone: HostArray, distance: HostArray, rank_distance: HostArray, n: int
-) -> Pairs:
+def _pairs(pairs: Pairs, monotone: HostArray, distance: HostArray, rank_distance: HostArray, n: int) -> Pairs:
     # Of standardised columns the mean square of differences is 2 - 2 r.
     unexplained = 1 - (1 - distance / 2) ** 2
     kind = np.where(unexplained <= COPY, EQUAL, NEAR)

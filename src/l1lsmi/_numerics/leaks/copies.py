@@ -19,7 +19,15 @@ from scipy.special import ndtri
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.leaks.of_target import same_without_few
-from l1lsmi._numerics.leaks.sample import CHANCE, Sample, largest_tie, log_chance_of_order, ranks, to_unit
+from l1lsmi._numerics.leaks.sample import (
+    CHANCE,
+    Sample,
+    chance_of_correlation,
+    largest_tie,
+    log_chance_of_order,
+    ranks,
+    to_unit,
+)
 
 #: Of the random combinations.
 SEED = 6_902_417_733
@@ -33,21 +41,21 @@ SIGN_DISTANCE = 4.0
 ROUNDING = 1e-4
 #: Neighbours of a sketch that are compared.
 N_NEIGHBOURS = 3
-#: A correlation of 0.999 leaves so much of the variance unexplained; an estimate of it has a standard deviation
-#: of sqrt(2 / rows) of it, and may be this many above.
+#: A correlation of 0.999 leaves so much of the variance unexplained; an estimate of it has a standard
+#: deviation of sqrt(2 / rows) of it, and may be this many above.
 UNEXPLAINED = 0.002
 N_DEVIATIONS = 4.0
 #: Unexplained share of a copy, by rounding errors; share of rows that rounding may level in a function.
 COPY = 2e-7
 LEVEL = 0.02
-#: `CHANCE` for copies: they are copies in any case, but two that differ from 0 in one row each need no mention.
+#: `CHANCE` for copies: they are copies in any case, but columns that are not 0 in one row need no mention.
 EQUAL_CHANCE = 1e-2
 #: Rows off the most frequent value that a monotone function needs.
 LEAST_ROWS = 20
 #: Columns that noise must be independent of at first, before all others.
 FIRST_COLUMNS = 128
-#: A table has near copies by nature where more columns than this have one, and more than this share; the same
-#: share before the difference between two columns is looked at.
+#: A table has near copies by nature where more columns than this have one, and more than this share; the
+#: same share before the difference between two columns is looked at.
 FEW_COLUMNS = 10
 FEW_COPIES = 0.01
 CANDIDATES = 0.1
@@ -143,7 +151,7 @@ def _sketches(sample: Sample, columns: HostArray) -> tuple[HostArray, HostArray]
 
 
 def _signed(sketch: HostArray) -> HostArray:
-    """Sketches with the sign that makes their first number positive: a column and its negative have the same."""
+    """Sketches whose first number is positive: a column and its negative have the same one."""
     return np.asarray(sketch * np.where(sketch[:, :1] < 0, -1, 1))
 
 
@@ -169,7 +177,7 @@ def _neighbours(sketch: HostArray, unexplained: float) -> HostArray:
     a, b = np.repeat(np.arange(len(sketch)), n_neighbours), found.ravel()
     there = b < len(points)
     a, b = a[there], places[b[there]]
-    return np.stack([a, b], axis=1)[a != b]
+    return np.asarray(np.stack([a, b], axis=1)[a != b])
 
 
 def _compared(sample: Sample, columns: HostArray, places: HostArray) -> Pairs:
@@ -184,8 +192,11 @@ def _compared(sample: Sample, columns: HostArray, places: HostArray) -> Pairs:
         one, other = (sample.unit(columns[some[:, side]]) for side in (0, 1))
         product = np.einsum("ij,ij->j", one, other)
         unexplained = 1 - product**2
-        kind = np.where(unexplained <= COPY, EQUAL, np.where(unexplained <= limit, NEAR, NONE))
+        by_chance = chance_of_correlation(product**2, sample.n_rows) * columns.size**2 / 2 >= CHANCE
+        kind = np.where((unexplained <= limit) & ~by_chance, NEAR, NONE)
         n_level = _level_steps(one, other * np.where(product < 0, -1, 1))
+        # The order is looked at too: one value that is far out leaves nothing unexplained either.
+        kind[(unexplained <= COPY) & np.isfinite(n_level)] = EQUAL
         curved = np.flatnonzero((unexplained > COPY) & (n_level <= LEVEL * sample.n_rows))
         n_off = sample.n_rows - np.maximum(largest_tie(one[:, curved]), largest_tie(other[:, curved]))
         curved = curved[(n_off >= LEAST_ROWS) & (n_level[curved] <= LEVEL * n_off)]
@@ -200,7 +211,7 @@ def _compared(sample: Sample, columns: HostArray, places: HostArray) -> Pairs:
 
 
 def _level_steps(one: HostArray, other: HostArray) -> HostArray:
-    """Steps between neighbouring values at which one of two columns is level; infinite where one goes back."""
+    """Steps between neighbouring values at which one of two columns is level; infinite if one goes back."""
     order = np.argsort(one, axis=0, kind="stable")
     up = np.diff(np.take_along_axis(one, order, axis=0), axis=0) > 0
     step = np.diff(np.take_along_axis(other, order, axis=0), axis=0)
@@ -233,7 +244,12 @@ def _is_noise(sample: Sample, columns: HostArray, stands: HostArray, pairs: Pair
 
 
 def _independent(
-    sample: Sample, columns: HostArray, originals: HostArray, copies: HostArray, others: HostArray, n_others: int
+    sample: Sample,
+    columns: HostArray,
+    originals: HostArray,
+    copies: HostArray,
+    others: HostArray,
+    n_others: int,
 ) -> HostArray:
     """Whether what a column leaves of its copy is correlated with no other column, given that column."""
     found = np.empty(originals.size, dtype=bool)

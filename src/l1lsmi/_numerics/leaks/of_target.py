@@ -1,7 +1,7 @@
 """Columns that alone give away the target.
 
-Of a numeric target by their correlation or rank correlation with it; of classes by the share of their variance
-that is between the classes.
+Of a numeric target by their correlation or rank correlation with it; of classes by the share of their
+variance that is between the classes.
 """
 
 from __future__ import annotations
@@ -9,10 +9,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import gammaln
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.correlation import class_sums
-from l1lsmi._numerics.leaks.sample import CHANCE, Sample, chance_of_correlation, ranks, to_unit
+from l1lsmi._numerics.leaks.sample import (
+    CHANCE,
+    Sample,
+    chance_of_correlation,
+    log_chance_of_order,
+    ranks,
+    to_unit,
+)
 
 #: Squared correlation with the target, or share of variance between classes. Of 34 real tables no column
 #: has more than 0.95; a copy with noise, of correlation 0.999, has 0.998 (benchmarks/leaks.py).
@@ -73,12 +81,21 @@ def _of_classes(sample: Sample, columns: HostArray, z: HostArray, limit: float) 
     likely = chance_of_correlation(between, n, n_classes) * sample.columns.size >= CHANCE
     found = []
     for place in np.flatnonzero((fair >= limit) & ~likely):
+        if _may_be_by_chance(z[:, place], sample, n_classes):
+            continue
         exact = 1 - between[place] <= EXACT
         if exact or _between_without_few(z[:, place], sample) >= WITHOUT_FEW:
             found.append(
                 TargetLeak(int(columns[place]), "function" if exact else "near", float(between[place]))
             )
     return found
+
+
+def _may_be_by_chance(z: HostArray, sample: Sample, n_classes: int) -> bool:
+    """Whether the values of one of all columns, shuffled, could be so ordered by chance: it has few rows."""
+    # Which class has which value does not matter.
+    log_chance = log_chance_of_order(z[:, None])[0] + gammaln(n_classes + 1)
+    return bool(log_chance + np.log(sample.columns.size) >= np.log(CHANCE))
 
 
 def between_classes(z: HostArray, sample: Sample) -> tuple[HostArray, int]:
@@ -111,7 +128,7 @@ def _of_values(sample: Sample, columns: HostArray, z: HostArray, limit: float) -
                 linear = 0.0
             best = max(linear, monotone)
             likely = float(chance_of_correlation(np.array(best), n)) * sample.columns.size >= CHANCE
-            if best >= limit and not likely:
+            if best >= limit and not likely and not _may_be_by_chance(z[:, place], sample, 2):
                 kind, value = classify(linear, monotone)
                 found[int(columns[place])] = TargetLeak(int(columns[place]), kind, value)
     return list(found.values())
@@ -131,6 +148,8 @@ def _concordance(z: HostArray, y: HostArray) -> HostArray:
 
 def same_without_few(one: HostArray, other: HostArray, by_rank: float) -> bool:
     """Whether two columns of length 1 are correlated for more reasons than a few outlying rows."""
+    if one.size < 2 * N_LEFT_OUT:
+        return False
     kept = np.argsort(-(one**2 + other**2), kind="stable")[N_LEFT_OUT:]
     left = to_unit(np.stack([one[kept], other[kept]], axis=1))
     if abs(float(left[:, 0] @ left[:, 1])) < WITHOUT_FEW:

@@ -102,7 +102,7 @@ def ranks(x: HostArray) -> HostArray:
 
 
 def chance_of_correlation(squared: HostArray, n_rows: int, n_groups: int = 2) -> HostArray:
-    """Probability of a squared correlation, or share of variance between groups, if there is no dependence."""
+    """Probability of a squared correlation, or share of variance between groups, without dependence."""
     if n_rows <= n_groups:
         return np.ones_like(squared)
     inside = np.clip(1 - squared, 0.0, 1.0)
