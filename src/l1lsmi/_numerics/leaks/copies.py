@@ -47,7 +47,7 @@ UNEXPLAINED = 0.002
 N_DEVIATIONS = 4.0
 #: Unexplained share of a copy, by rounding errors; share of rows that rounding may level in a function.
 COPY = 2e-7
-LEVEL = 0.02
+LEVEL = 0.005
 #: `CHANCE` for copies: they are copies in any case, but columns that are not 0 in one row need no mention.
 EQUAL_CHANCE = 1e-2
 #: Rows off the most frequent value that a monotone function needs.
@@ -173,7 +173,9 @@ def _neighbours(sketch: HostArray, unexplained: float) -> HostArray:
     points = np.concatenate([sketch, -sketch[doubtful]])
     places = np.concatenate([np.arange(len(sketch)), doubtful])
     n_neighbours = min(N_NEIGHBOURS + 1, len(points))
-    _, found = cKDTree(points).query(sketch, n_neighbours, distance_upper_bound=SKETCH_DISTANCE * distance)
+    _, found = cKDTree(points, leafsize=16).query(
+        sketch, n_neighbours, distance_upper_bound=SKETCH_DISTANCE * distance
+    )
     a, b = np.repeat(np.arange(len(sketch)), n_neighbours), found.ravel()
     there = b < len(points)
     a, b = a[there], places[b[there]]

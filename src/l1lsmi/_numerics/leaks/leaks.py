@@ -57,12 +57,13 @@ def find_leaks(table: RowTable, target: Target) -> Leaks:
     numberings = [(int(j), int(directions[j])) for j in np.flatnonzero(directions)]
     if numberings and not depends_on_order(target):
         numberings = []
-    others = np.setdiff1d(sample.columns, [leak.column for leak in of_target])
+    given_away = [leak.column for leak in of_target]
+    others = np.setdiff1d(sample.columns, given_away) if given_away else sample.columns
     found = Found(of_target, numberings, copies_in(sample, others))
     if not sample.complete and (of_target or numberings or found.pairs.one.size):
         found = check_on_all_rows(table, target, found)
-    given_away = {leak.column for leak in found.of_target}
-    only_numbers = tuple((j, sign) for j, sign in found.numberings if j not in given_away)
+    known = {leak.column for leak in found.of_target}
+    only_numbers = tuple((j, sign) for j, sign in found.numberings if j not in known)
     return Leaks(tuple(sorted(found.of_target)), only_numbers, *_groups(table.n_columns, found.pairs))
 
 

@@ -78,10 +78,10 @@ def _of_classes(sample: Sample, columns: HostArray, z: HostArray, limit: float) 
     n = sample.n_rows
     # Classes with single rows explain some of any column.
     fair = 1 - (1 - between) * (n - 1) / max(n - n_classes, 1)
-    likely = chance_of_correlation(between, n, n_classes) * sample.columns.size >= CHANCE
     found = []
-    for place in np.flatnonzero((fair >= limit) & ~likely):
-        if _may_be_by_chance(z[:, place], sample, n_classes):
+    for place in np.flatnonzero(fair >= limit):
+        likely = chance_of_correlation(between[place], n, n_classes) * sample.columns.size >= CHANCE
+        if likely or _may_be_by_chance(z[:, place], sample, n_classes):
             continue
         exact = 1 - between[place] <= EXACT
         if exact or _between_without_few(z[:, place], sample) >= WITHOUT_FEW:

@@ -14,7 +14,7 @@ from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import RowTable, Table, sample_of, sampled_rows
 
 #: Values that are worked on at a time.
-CHUNK_VALUES = 2**18
+CHUNK_VALUES = 2**16
 #: Values that are kept.
 KEPT_VALUES = 2**23
 #: What is found must be less likely than this by chance, over all columns or pairs of columns.
@@ -63,8 +63,6 @@ class Sample:
         """Columns with mean 0 and length 1, (rows, columns); all 0 where one is constant in the sample."""
         if self._all is None:
             return self._read(columns)
-        if columns is self.columns:
-            return self._all
         return self._all.take(np.searchsorted(self.columns, columns), axis=1)
 
     def _read(self, columns: HostArray) -> HostArray:
@@ -73,13 +71,11 @@ class Sample:
 
     def chunks(self, columns: HostArray) -> Iterator[tuple[HostArray, HostArray]]:
         """Columns, some at a time, with their `unit` values."""
-        if self._all is not None and columns.size == self.columns.size:
-            yield self.columns, self._all
-            return
         step = max(1, CHUNK_VALUES // self.n_rows)
+        whole = self._all if columns.size == self.columns.size else None
         for start in range(0, columns.size, step):
             some = columns[start : start + step]
-            yield some, self.unit(some)
+            yield some, self.unit(some) if whole is None else whole[:, start : start + step]
 
 
 def to_unit(z: HostArray) -> HostArray:
