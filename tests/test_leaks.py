@@ -427,6 +427,18 @@ def test_names_are_listed_briefly_and_escaped():
     )
 
 
+@pytest.mark.parametrize("task", TASKS)
+def test_what_is_nearly_all_is_not_said_to_be_all(task):
+    X, y = made(task)
+    wide = np.column_stack([X, y + 1e-3 * np.random.default_rng(1).normal(size=len(y))])
+    (sentence,) = data_warnings(wide, y, task=task)
+    what = {
+        "classification": "nearly constant within each class (99.9 % of the variance is between the classes)",
+        "regression": "nearly a copy or a monotone function of the target (correlation 0.999)",
+    }[task]
+    assert sentence.startswith(f"Column 'x6' gives away the target, as it is {what}: leave it out")
+
+
 def test_sentences_keep_braces_and_are_renamed():
     sentence = Sentence(["Column ", 0, " is {odd}."], ["{0}"])
     assert sentence == "Column '{0}' is {odd}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Self, TypeAlias
 
@@ -124,7 +125,7 @@ def _of_classes(kind: str, value: float, several: bool) -> str:
     if kind == "function":
         return "constant within each class"
     least = "at least " if several else ""
-    share = f"{least}{100 * value:.1f} % of the variance is between the classes"
+    share = f"{least}{_below(100 * value, 1)} % of the variance is between the classes"
     return f"nearly constant within each class ({share})"
 
 
@@ -135,8 +136,13 @@ def _of_values(kind: str, value: float, several: bool) -> str:
     return {
         "copy": f"{copy} of the target",
         "function": f"{function} of the target",
-        "near": f"nearly {copy} or {function} of the target (correlation {least}{value:.3f})",
+        "near": f"nearly {copy} or {function} of the target (correlation {least}{_below(value, 3)})",
     }[kind]
+
+
+def _below(value: float, digits: int) -> str:
+    """A number that is not rounded up: what is nearly 1 is not 1."""
+    return f"{math.floor(value * 10**digits) / 10**digits:.{digits}f}"
 
 
 def _columns(columns: Sequence[int], noun: bool = True) -> Parts:
