@@ -307,6 +307,7 @@ def test_two_rows_and_one_feature_are_enough():
         assert L1LSMI(1, random_state=0).fit([[0.0], [1.0]], [0, 1]).support_.tolist() == [True]
 
 
+@pytest.mark.filterwarnings("ignore::l1lsmi._warnings.DataWarning")
 def test_more_classes_than_centers():
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(30), 4)
@@ -321,6 +322,7 @@ def test_shares_are_not_cut_short():
         assert L1LSMI(share, n_restarts=1, random_state=0).fit(wide, Y).support_.sum() == expected
 
 
+@pytest.mark.filterwarnings("ignore::l1lsmi._warnings.DataWarning")
 def test_bad_tensors():
     torch = pytest.importorskip("torch")
     good = torch.asarray(X)

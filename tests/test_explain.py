@@ -17,6 +17,9 @@ from l1lsmi.measures import HSIC, Pearson, SquaredMutualInformation
 from l1lsmi.strategies import Backward, Exhaustive, Forward, Ranking
 from tests.matrix import SELECTORS
 
+# Copies, and what is said of them, are wanted here.
+pytestmark = pytest.mark.filterwarnings("ignore::l1lsmi._warnings.DataWarning")
+
 
 class Fixed(BaseEstimator):
     """A selector with given selected features and no other attributes."""

@@ -356,6 +356,7 @@ def test_interruption_of_the_last_steps_still_answers(monkeypatch):
     assert selector.get_support(indices=True).tolist() == [0, 1]
 
 
+@pytest.mark.filterwarnings("ignore::l1lsmi._warnings.DataWarning")
 def test_a_little_more_of_a_number_is_not_missed():
     # The first column alone leaves less than a thousandth unexplained; the second explains the rest.
     X = np.random.default_rng(0).normal(size=(300, 8))

@@ -109,6 +109,7 @@ def test_columns_that_depend_on_active_ones_stay_out():
     assert np.abs(selector.coef_).max() < 1
 
 
+@pytest.mark.filterwarnings("ignore::l1lsmi._warnings.DataWarning")
 @pytest.mark.parametrize("seed", range(8))
 def test_few_values_and_copies_give_solutions(seed):
     rng = np.random.default_rng(seed)
@@ -176,6 +177,7 @@ def test_multi_task_features_of_different_classes_are_found():
     assert LassoK(3).fit(X, y).get_support(indices=True).tolist() == [2, 5, 7]
 
 
+@pytest.mark.filterwarnings("ignore::l1lsmi._warnings.DataWarning")
 def test_multi_task_support_with_copies_is_filled():
     X, y = problem_data("classification", n=100, m=4)
     selector = LassoK(6).fit(np.hstack([X, X]), y)
@@ -201,6 +203,7 @@ def test_more_features_than_the_rank_are_filled_by_correlation():
     assert correlation[filled].min() > correlation[~selector.support_].max()
 
 
+@pytest.mark.filterwarnings("ignore::l1lsmi._warnings.DataWarning")
 def test_of_copies_the_first_is_active():
     X, y = path_data(0, "independent")
     m = X.shape[1]

@@ -422,6 +422,7 @@ def test_all_columns_in_another_order_and_in_other_units(measure):
     assert exhaustive.score_ == pytest.approx(forward.score_, rel=1e-7)
 
 
+@pytest.mark.filterwarnings("ignore::l1lsmi._warnings.DataWarning")
 @pytest.mark.parametrize("strategy", ["Ranking", "Forward", "Backward", "Exhaustive"])
 def test_equal_features_are_told_apart_by_position_alone(strategy):
     rng = np.random.default_rng(0)

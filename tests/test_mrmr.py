@@ -191,6 +191,7 @@ def test_more_features_continue_the_order():
         assert selector.ranking_[longest[k]] == 2
 
 
+@pytest.mark.filterwarnings("ignore::l1lsmi._warnings.DataWarning")
 def test_a_copy_is_selected_late():
     X, y = problem_data("regression")
     X = np.column_stack([X, X[:, 2]])

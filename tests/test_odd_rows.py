@@ -27,6 +27,7 @@ def selector(k=2, **options):
     return L1LSMI(k, n_restarts=1, n_basis=20, random_state=0, **options)
 
 
+@pytest.mark.filterwarnings("ignore::l1lsmi._warnings.DataWarning")
 def test_columns_in_the_names_of_directories(tmp_path):
     table, _ = frame()
     table["part"] = np.arange(200) % 3

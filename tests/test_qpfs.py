@@ -202,6 +202,7 @@ def wide_data(kind, n=50, m=500):
     return X, y
 
 
+@pytest.mark.filterwarnings("ignore::l1lsmi._warnings.DataWarning")
 @pytest.mark.parametrize(
     "kind", ["normal", "factors", "few values", "copies", "constant columns", "more rows"]
 )
@@ -277,6 +278,7 @@ def test_further_features_are_selected_by_their_multipliers():
     np.testing.assert_allclose(selector.scores_[~positive], level - slope[~positive], atol=1e-10)
 
 
+@pytest.mark.filterwarnings("ignore::l1lsmi._warnings.DataWarning")
 def test_copies_have_equal_weights():
     X, y = correlated_data(m=6)
     single = QPFS(3, alpha=0.4).fit(X, y)

@@ -266,6 +266,7 @@ def test_features_are_selected_in_each_split_for_the_held_out_error():
     assert held["n_restarts"] is None
 
 
+@pytest.mark.filterwarnings("ignore::l1lsmi._warnings.DataWarning")
 def test_comparison_of_methods():
     X, y = data(n=80)
     selector = MRMR(3).fit(X, y)
@@ -292,6 +293,7 @@ def test_comparison_of_methods():
     assert checked(alone)["comparison"]["agreement"] is None
 
 
+@pytest.mark.filterwarnings("ignore::l1lsmi._warnings.DataWarning")
 def test_held_out_errors_are_taken_from_a_comparison():
     X, y = data(n=80)
     comparison = compare_selectors({"lasso": LassoK(3), "mrmr": MRMR(3)}, X, y, n_splits=2, random_state=5)

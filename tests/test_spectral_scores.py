@@ -122,6 +122,7 @@ def test_equal_rows_are_not_their_own_neighbours(n_columns):
     assert (distances == 0).all()
 
 
+@pytest.mark.filterwarnings("ignore::l1lsmi._warnings.DataWarning")
 @pytest.mark.parametrize("selector", [LaplacianScore(2), *(SPEC(2, criterion=c) for c in CRITERIA)], ids=str)
 @pytest.mark.parametrize("kind", ["classes", "numbers", "features"])
 def test_the_smooth_feature_is_found(selector, kind):

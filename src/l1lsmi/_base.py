@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -24,6 +25,7 @@ from l1lsmi._validation.features import (
     tell_features,
 )
 from l1lsmi._validation.parameters import check_share
+from l1lsmi._warnings import DataWarning, data_warnings
 from l1lsmi.sources import computed_targets, is_out_of_core, open_rows, select_columns
 
 
@@ -42,6 +44,7 @@ class Selector(SelectorMixin, BaseEstimator):
     }
     n_features_to_select: int | float | str | None
     support_: HostArray
+    warnings_: list[str]
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Select the features of X that are most informative about y.
@@ -68,6 +71,8 @@ class Selector(SelectorMixin, BaseEstimator):
         table, target = self._read(X, y, checked)
         k = self._n_selected(table.n_columns)
         check_varying(table)
+        # First: the rows of the sample that is read for it are used again in the search.
+        found = self._find_warnings(table, target, getattr(checked, "feature_names_in_", None))
         learned = self._learn(table, target, k, **given)
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
@@ -76,12 +81,23 @@ class Selector(SelectorMixin, BaseEstimator):
             self.feature_names_in_ = checked.feature_names_in_
         for name, value in learned.items():
             setattr(self, f"{name}_", value)
+        self.warnings_ = [*found, *self._evidence_warnings()]
+        if self.warnings_:
+            warnings.warn(" ".join(self.warnings_), DataWarning, stacklevel=3)
         self._after_fit()
         return self
 
     def _n_selected(self, n_features: int) -> Any:
         """The number of features to select."""
         return check_share("n_features_to_select", self.n_features_to_select, n_features)
+
+    def _find_warnings(self, table: Any, target: Target | None, names: Any) -> list[str]:
+        """What has to be said about the data, one sentence each."""
+        return [] if target is None else data_warnings(table, target, names)
+
+    def _evidence_warnings(self) -> list[str]:
+        """What has to be said about the selection once everything is stored, one sentence each."""
+        return []
 
     def _read(self, X: Any, y: Any, checked: Selector) -> tuple[Any, Target | None]:
         """Check X and y: a table of features, and what is to be predicted."""

@@ -17,11 +17,11 @@ from l1lsmi._cli.interrupt import INTERRUPTED, Interruption
 from l1lsmi._cli.options import METHOD_NAMES
 from l1lsmi._cli.output import is_interactive, print_json
 from l1lsmi._cli.select import fit
-from l1lsmi._cli.text import one_line, printable, text_table
+from l1lsmi._cli.text import one_line, printable, text_table, warning_lines
 from l1lsmi._progress import Progress
 from l1lsmi.evaluation import compare_selectors
 from l1lsmi.evaluation.selectors import ALL_FEATURES
-from l1lsmi.explain import sample_rows
+from l1lsmi.explain import data_warnings, sample_rows
 from l1lsmi.methods import METHODS
 
 WAS_INTERRUPTED = "Interrupted: methods that were not finished are missing."
@@ -45,7 +45,8 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     rows = sample_rows(data.prepared.y, data.prepared.task, options["max_rows"], options["seed"])
     started = time.perf_counter()
     comparison, stop_reason = _compare(data, rows, names, asked, quiet)
-    result = _document(data, rows, comparison, asked, stop_reason, time.perf_counter() - started)
+    seconds = time.perf_counter() - started
+    result = _document(data, rows, comparison, asked, stop_reason, seconds)
     if as_json:
         print_json(result)
     else:
@@ -150,9 +151,20 @@ def _document(
         "all_features": _method(everything[0], ()) if everything else None,
         "agreement": [[None if np.isnan(share) else float(share) for share in line] for line in agreement],
         "stop_reason": stop_reason,
+        "warnings": _warnings(data, rows),
         "notes": data.notes,
         "seconds": round(seconds, 4),
     }
+
+
+def _warnings(data: Data, rows: np.ndarray) -> list[str]:
+    """What to know about the rows that are compared on."""
+    prepared = data.prepared
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of targets, which are notes
+        return data_warnings(
+            prepared.X[rows], prepared.y[rows], task=prepared.task, feature_names=prepared.feature_names
+        )
 
 
 def _method(result: Any, feature_names: tuple[str, ...]) -> dict[str, Any]:
@@ -188,8 +200,9 @@ def _summary(result: dict[str, Any]) -> str:
         rows.append((ALL_FEATURES, *_error_cells(result["all_features"]), "", ""))
     header = ("method", result["error"], "+-", "seconds", f"same as {first}")
     lines = [
+        *warning_lines(result["warnings"]),
         f"\n{result['k']} features, {result['splits']} splits of {result['rows_used']:,} rows, "
-        "errors on held-out rows\n"
+        "errors on held-out rows\n",
     ]
     lines.append(text_table(header, rows))
     lines += [f"  {m['name']} failed: {printable(m['failure'])}" for m in failed]

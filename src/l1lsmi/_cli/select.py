@@ -17,7 +17,8 @@ from l1lsmi._cli.data import Data, load_data
 from l1lsmi._cli.interrupt import INTERRUPTED
 from l1lsmi._cli.output import is_interactive, print_json, print_message
 from l1lsmi._cli.selection import document
-from l1lsmi._cli.text import count, one_line, printable, text_table
+from l1lsmi._cli.text import count, one_line, printable, text_table, warning_lines
+from l1lsmi._warnings import DataWarning
 from l1lsmi.files import write_table
 from l1lsmi.files._stream import StreamedFeatures
 from l1lsmi.methods import METHODS
@@ -74,8 +75,9 @@ def fit(method: Any, data: Data, asked: dict[str, Any], quiet: bool) -> tuple[An
         X = data.prepared.X
         selector.fit(X.dataset if isinstance(X, StreamedFeatures) else X, data.prepared.y)
     seconds = time.perf_counter() - started
-    # Why the search stopped early is in stop_reason.
-    notes = [one_line(str(w.message)) for w in caught if not issubclass(w.category, ConvergenceWarning)]
+    # Why the search stopped early is in stop_reason, and what to know about the data in warnings_.
+    said = (ConvergenceWarning, DataWarning)
+    notes = [one_line(str(w.message)) for w in caught if not issubclass(w.category, said)]
     return selector, seconds, list(dict.fromkeys(notes))
 
 
@@ -102,8 +104,9 @@ def _summary(result: dict[str, Any]) -> str:
     features, score = result["features"], result["score"]
     title = f", {SCORE_TITLES[score['name']]} {score['value']:.3f}" if score else ""
     lines = [
+        *warning_lines(result["warnings"]),
         f"\nselected {len(features)} of {count(result['features_considered'], 'feature')} "
-        f"by {result['method']} in {result['seconds']['select']:.2f} s{title}\n"
+        f"by {result['method']} in {result['seconds']['select']:.2f} s{title}\n",
     ]
     if features[0]["weight"] is None:
         lines.append(text_table(("feature",), [(f["name"],) for f in features]))

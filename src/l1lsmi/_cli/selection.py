@@ -10,6 +10,7 @@ import numpy as np
 from l1lsmi import __version__
 from l1lsmi._cli.data import Data
 from l1lsmi._cli.text import printable
+from l1lsmi._warnings import renamed
 from l1lsmi.explain._fitted import fitted_weights
 from l1lsmi.files import FileProblem
 
@@ -98,6 +99,7 @@ def document(
             for use in prepared.columns
             if use.used_as.startswith("left out")
         ],
+        "warnings": renamed(selector.warnings_, prepared.feature_names),
         "notes": [*data.notes, *notes],
         "seconds": {"read": round(data.seconds, 4), "select": round(seconds, 4)},
     }

@@ -65,6 +65,11 @@ def count(number: int, what: str) -> str:
     return f"{number:,} {what if number == 1 else plural}"
 
 
+def warning_lines(warnings: Sequence[str]) -> list[str]:
+    """What to know about the data, to be printed before a result."""
+    return ["", *(f"Warning: {one_line(warning)}" for warning in warnings)] if warnings else []
+
+
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], indent: str = "  ") -> str:
     """Lines of a table: the first column left-aligned, all others right-aligned.
 

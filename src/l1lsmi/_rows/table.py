@@ -112,16 +112,24 @@ def standardize(values: Array, mean: HostArray, scale: HostArray) -> Array:
     return values
 
 
+def sampled_rows(table: RowTable) -> HostArray | None:
+    """Numbers of the rows of `sample_of`, in order; None for all."""
+    n_rows = table.n_rows
+    most = int(np.clip(SAMPLED_VALUES // max(1, table.n_columns), *SAMPLED_ROWS))
+    if n_rows <= most:
+        return None
+    return np.sort(np.random.default_rng(0).choice(n_rows, most, replace=False))
+
+
 def sample_of(table: RowTable) -> Table:
     """Rows that the distribution of columns is judged by, the same ones wherever a table is.
 
     So many that their values take a few megabytes at most, or a thousand.
     """
-    n_rows = table.n_rows
-    most = int(np.clip(SAMPLED_VALUES // max(1, table.n_columns), *SAMPLED_ROWS))
-    if n_rows > most:
-        return table.rows_of(np.sort(np.random.default_rng(0).choice(n_rows, most, replace=False)))
-    return table if isinstance(table, Table) else table.rows_of(np.arange(n_rows))
+    rows = sampled_rows(table)
+    if rows is not None:
+        return table.rows_of(rows)
+    return table if isinstance(table, Table) else table.rows_of(np.arange(table.n_rows))
 
 
 def clip_to(values: Array, limits: HostArray) -> Array:

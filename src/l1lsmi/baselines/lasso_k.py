@@ -62,6 +62,9 @@ class LassoK(Selector):
         becoming active. Minus infinity for constant features.
     ranking_ : ndarray of int, shape (n_features,)
         1 for selected features; 2, 3, ... for the others by decreasing score.
+    warnings_ : list of str
+        What to know about the data, one sentence each: columns that give away the target or number the rows,
+        and copies. `fit` warns of all of it at once.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         If X has column names.

@@ -76,6 +76,9 @@ class MRMR(Selector):
         the others after the last selection; minus infinity for constant ones.
     ranking_ : ndarray of int, shape (n_features,)
         1 for selected features; 2 for the next one, and so on by decreasing score.
+    warnings_ : list of str
+        What to know about the data, one sentence each: columns that give away the target or number the rows,
+        and copies. `fit` warns of all of it at once.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         If X has column names.

@@ -59,6 +59,9 @@ class ReliefF(Selector):
         1 for selected features; 2, 3, ... for the others by decreasing score.
     scores_ : ndarray of float, shape (n_features,)
         From -1 to 1, higher is better, about 0 or less for noise; minus infinity for constant features.
+    warnings_ : list of str
+        What to know about the data, one sentence each: columns that give away the target or number the rows,
+        and copies. `fit` warns of all of it at once.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         If X has column names.

@@ -65,6 +65,9 @@ class SPEC(Selector):
     scores_ : ndarray of float, shape (n_features,)
         :math:`-\varphi_1`, :math:`-\varphi_2` or :math:`\varphi_3`, so that higher is better; minus infinity
         for constant features.
+    warnings_ : list of str
+        What to know about the data, one sentence each: columns that give away the target or number the rows,
+        and copies. `fit` warns of all of it at once.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         If X has column names.

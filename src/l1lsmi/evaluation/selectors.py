@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Integral
@@ -14,6 +15,7 @@ from sklearn.base import clone
 from l1lsmi._arrays import HostArray, is_non_numpy, to_numpy
 from l1lsmi._validation.features import check_xy
 from l1lsmi._validation.parameters import seed_of
+from l1lsmi._warnings import DataWarning
 from l1lsmi.evaluation._checks import check_groups, check_task, numbers_of, required
 from l1lsmi.evaluation.protocols import held_out_error
 from l1lsmi.evaluation.splits import split_rows
@@ -245,7 +247,11 @@ class _SplitData:
     def _select(self, selector: Any, rows: Any) -> HostArray:
         if selector is None:
             return np.arange(self.x.shape[1])
-        fitted = clone(selector).fit(self.x[rows], self.y[rows])
+        with warnings.catch_warnings():
+            if not isinstance(rows, slice):
+                # Of a split, whose rows are in no order and part of those that are warned of.
+                warnings.simplefilter("ignore", DataWarning)
+            fitted = clone(selector).fit(self.x[rows], self.y[rows])
         return np.flatnonzero(fitted.get_support())
 
     def _error(self, support: HostArray, train: HostArray, test: HostArray) -> float:

@@ -1,6 +1,7 @@
 """Explain a selection: its search path, the contribution of each feature, and why others are not selected."""
 
 from l1lsmi.explain.contributions import Contributions, contributions
+from l1lsmi.explain.data_warnings import data_warnings
 from l1lsmi.explain.explanation import Explanation, explain_selection
 from l1lsmi.explain.interactions import Interactions, interactions
 from l1lsmi.explain.pair_terms import PairTerms, pair_terms
@@ -18,6 +19,7 @@ __all__ = [
     "pair_terms",
     "explain_selection",
     "sample_rows",
+    "data_warnings",
     "PathTable",
     "PathStep",
     "ScoreBySize",

@@ -12,6 +12,7 @@ from l1lsmi._arrays import HostArray, to_numpy
 from l1lsmi._numerics.target import Target
 from l1lsmi._validation.features import check_features
 from l1lsmi._validation.target import check_target
+from l1lsmi._warnings import renamed
 from l1lsmi.explain import Explanation, explain_selection
 from l1lsmi.explain._fitted import column_names, fitted_weights
 from l1lsmi.report._comparison import comparison_section
@@ -127,6 +128,7 @@ def collect(
         "version": VERSION,
         "made": (made or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "asked": _asked_section(selector, origin, method, target, encoded, values),
+        "warnings": [printable(each, 1000) for each in renamed(getattr(selector, "warnings_", ()), names)],
         **_explained_sections(selector, explained, index),
         "plots": feature_plots(values, encoded, index.selected, np.random.default_rng(0)),
         "held_out": _given_errors(held_out, comparison),

@@ -62,6 +62,8 @@ class PartsSelector(Selector):
     precision: str
     random_state: Any
     stop_reason_: str
+    p_value_: float | None
+    order_: HostArray
 
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
         """Select the features of X that are most informative about y.
@@ -162,12 +164,14 @@ class PartsSelector(Selector):
         """Learned attributes under the names that this selector has for them."""
         return learned
 
+    def _evidence_warnings(self) -> list[str]:
+        if self.p_value_ is None:
+            return []
+        if not self.support_.any():
+            return [NO_FEATURES.format(self.p_value_)]
+        return [NO_EVIDENCE.format(self.p_value_)] if self.p_value_ > EVIDENCE else []
+
     def _after_fit(self) -> None:
-        if self.n_features_to_select == "auto":
-            if self.p_value_ is not None and not self.support_.any():
-                warnings.warn(NO_FEATURES.format(self.p_value_), UserWarning, stacklevel=4)
-        elif self.p_value_ is not None and self.p_value_ > EVIDENCE:
-            warnings.warn(NO_EVIDENCE.format(self.p_value_), UserWarning, stacklevel=4)
         if self.stop_reason_ in (StopReason.TIME_LIMIT, StopReason.INTERRUPTED):
             warnings.warn(self.stop_reason_, ConvergenceWarning, stacklevel=4)
 

@@ -52,6 +52,9 @@ class FeatureSelector(PartsSelector):
         With `Ranking`: the score of every feature alone.
     estimate_, weights_, cv_score_, sigma_, regularization_, radius_, n_useful_features_, n_iter_
         With `L1Path` and `L1Paper`: see `L1LSMI`.
+    warnings_ : list of str
+        What to know about the data, one sentence each: columns that give away the target or number the rows,
+        and copies. `fit` warns of all of it at once.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.

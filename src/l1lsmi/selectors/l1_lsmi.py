@@ -92,6 +92,9 @@ class L1LSMI(L1Selector):
         Ascent steps taken.
     stop_reason_ : str
         Why the search ended, in a sentence.
+    warnings_ : list of str
+        What to know about the data, one sentence each: columns that give away the target or number the rows,
+        and copies. `fit` warns of all of it at once.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.

@@ -1,0 +1,169 @@
+"""Sentences that a selector has to say about its data, as `warnings_`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Self, TypeAlias
+
+from l1lsmi._messages import quoted
+from l1lsmi._numerics.leaks import Leaks, find_leaks
+from l1lsmi._numerics.target import Target
+from l1lsmi._rows.table import RowTable
+
+#: Words of a sentence, and numbers of columns.
+Parts: TypeAlias = list[str | int]
+#: Columns of a list, and groups of columns, that are named; the others are counted.
+MAX_COLUMNS = 4
+MAX_GROUPS = 3
+
+
+class DataWarning(UserWarning):
+    """All `warnings_` of a fit at once."""
+
+
+class Sentence(str):
+    """A sentence in which columns can be given other names.
+
+    Parameters
+    ----------
+    parts : iterable of str or int
+        Words, and numbers of columns.
+    names : sequence of str or None
+        Names of all columns; None is x0, x1, ...
+
+    Examples
+    --------
+    >>> from l1lsmi._warnings import Sentence
+    >>> sentence = Sentence(["Column ", 1, " is a copy of the target."])
+    >>> print(sentence)
+    Column 'x1' is a copy of the target.
+    >>> print(sentence.with_names(["age", "income"]))
+    Column 'income' is a copy of the target.
+    """
+
+    parts: tuple[str | int, ...]
+
+    def __new__(cls, parts: Iterable[str | int], names: Sequence[str] | None = None) -> Self:
+        parts = tuple(parts)
+        text = (
+            part if isinstance(part, str) else quoted(f"x{part}" if names is None else names[part])
+            for part in parts
+        )
+        self = super().__new__(cls, "".join(text))
+        self.parts = parts
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (str(self), self.parts)
+
+    def with_names(self, names: Sequence[str]) -> Sentence:
+        """The same sentence with other names."""
+        return Sentence(self.parts, names)
+
+
+def _restored(text: str, parts: tuple[str | int, ...]) -> Sentence:
+    sentence = str.__new__(Sentence, text)
+    sentence.parts = parts
+    return sentence
+
+
+def renamed(sentences: Iterable[str], names: Sequence[str]) -> list[str]:
+    """Sentences with other names of columns; those without columns stay as they are."""
+    return [each.with_names(names) if isinstance(each, Sentence) else each for each in sentences]
+
+
+def data_warnings(table: RowTable, target: Target, names: Sequence[str] | None) -> list[str]:
+    """What is to be said about the columns of a table before its features are used.
+
+    Parameters
+    ----------
+    table : RowTable
+    target : Target
+    names : sequence of str or None
+
+    Returns
+    -------
+    list of str
+        One sentence each.
+    """
+    return [Sentence(parts, names) for parts in _about_leaks(find_leaks(table, target), target)]
+
+
+def _about_leaks(leaks: Leaks, target: Target) -> Iterator[Parts]:
+    for kind in ("copy", "function", "near"):
+        some = [leak for leak in leaks.of_target if leak.kind == kind]
+        if some:
+            least, several = min(leak.value for leak in some), len(some) > 1
+            words = (_of_classes if target.is_classification else _of_values)(kind, least, several)
+            known = "known before the target is."
+            yield [
+                *_columns([leak.column for leak in some]),
+                f" give away the target, as they are {words}: leave them out unless they are {known}"
+                if several
+                else f" gives away the target, as it is {words}: leave it out unless it is {known}",
+            ]
+    for sign, verb in ((1, "increase"), (-1, "decrease")):
+        columns = [column for column, direction in leaks.numberings if direction == sign]
+        if columns:
+            of_rows = "from row to row, and the target depends on the order of the rows"
+            yield [
+                *_columns(columns),
+                f" {verb} {of_rows}: leave them out if they only number the rows."
+                if len(columns) > 1
+                else f" {verb}s {of_rows}: leave it out if it only numbers the rows.",
+            ]
+    yield from _about_copies(leaks.copies, "are copies of each other")
+    yield from _about_copies(leaks.functions, "are monotone functions of each other")
+    yield from _about_copies(
+        leaks.near, "are copies of each other but for noise (correlations of about 0.999)"
+    )
+
+
+def _of_classes(kind: str, value: float, several: bool) -> str:
+    """What columns are that give away classes."""
+    if kind == "function":
+        return "constant within each class"
+    least = "at least " if several else ""
+    share = f"{least}{_below(100 * value, 1)} % of the variance is between the classes"
+    return f"nearly constant within each class ({share})"
+
+
+def _of_values(kind: str, value: float, several: bool) -> str:
+    """What columns are that give away a numeric target."""
+    copy, function = ("copies", "monotone functions") if several else ("a copy", "a monotone function")
+    least = "at least " if several else ""
+    return {
+        "copy": f"{copy} of the target",
+        "function": f"{function} of the target",
+        "near": f"nearly {copy} or {function} of the target (correlation {least}{_below(value, 3)})",
+    }[kind]
+
+
+def _below(value: float, digits: int) -> str:
+    """A number that is not rounded up: what is nearly 1 is not 1."""
+    return f"{math.floor(value * 10**digits) / 10**digits:.{digits}f}"
+
+
+def _columns(columns: Sequence[int], noun: bool = True) -> Parts:
+    """The names of the first columns, and the number of the others."""
+    shown, more = list(columns[:MAX_COLUMNS]), len(columns) - MAX_COLUMNS
+    words: Parts = [("Column " if len(columns) == 1 else "Columns ") if noun else ""]
+    for i, column in enumerate(shown):
+        if i:
+            words.append(" and " if i == len(shown) - 1 and more <= 0 else ", ")
+        words.append(column)
+    return [*words, f" and {more:,} more"] if more > 0 else words
+
+
+def _about_copies(groups: Sequence[Sequence[int]], what: str) -> Iterator[Parts]:
+    if not groups:
+        return
+    words: Parts = ["Columns "]
+    more = len(groups) - MAX_GROUPS
+    for i, group in enumerate(groups[:MAX_GROUPS]):
+        words += ["; " if i else "", *_columns(group, noun=False)]
+    if more > 0:
+        words.append(f"; and {more:,} more group{'s' if more > 1 else ''} of columns")
+    them = "them" if len(groups) == 1 else "each group"
+    yield [*words, f" {what}: one of {them} is enough."]

@@ -1,0 +1,51 @@
+"""What to know about data before features are selected from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from l1lsmi._rows.table import Table
+from l1lsmi._validation.features import check_xy
+from l1lsmi._warnings import data_warnings as warnings_of
+from l1lsmi.explain._fitted import checked_names
+
+
+def data_warnings(
+    X: Any, y: Any, *, task: str = "auto", feature_names: Sequence[str] | None = None
+) -> list[str]:
+    """Find columns that give away the target or number the rows, and copies, without a selection.
+
+    Every selector does the same in ``fit`` and stores the result as ``warnings_``.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, m)
+        Rows in the order of the file: a number of the row gives away the target where rows are sorted by it.
+    y : array-like of shape (n,)
+    task : {"auto", "classification", "regression"}, default="auto"
+    feature_names : sequence of str or None, default=None
+        None takes the column names of X, or x0, x1, ...
+
+    Returns
+    -------
+    warnings : list of str
+        One sentence each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from l1lsmi.explain import data_warnings
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 4))
+    >>> y = X[:, 0] + X[:, 1] + rng.normal(size=200)
+    >>> X[:, 3] = np.exp(y)
+    >>> for sentence in data_warnings(X, y, feature_names=["age", "dose", "site", "outcome"]):
+    ...     print(sentence.split(": ")[0] + ": ...")
+    Column 'outcome' gives away the target, as it is a monotone function of the target: ...
+    """
+    if feature_names is None and hasattr(X, "columns"):
+        feature_names = list(X.columns)
+    values, target = check_xy(X, y, task)
+    names = None if feature_names is None else checked_names(feature_names, int(values.shape[1]))
+    return warnings_of(Table.of(values), target, names)
