@@ -1,0 +1,114 @@
+"""Fits of a given selector: seeded, checked, in parallel and interruptible."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.base import clone
+
+from l1lsmi._arrays import HostArray, call_single_threaded, is_non_numpy, to_numpy
+from l1lsmi._numerics.target import Target
+from l1lsmi._validation.features import check_features
+from l1lsmi._validation.target import check_target
+from l1lsmi.strategies.selection import StopReason
+
+
+def check_selector(selector: Any, members: Sequence[str] = ("fit",)) -> None:
+    """Check that something can be fitted and cloned."""
+    if isinstance(selector, type) or not all(hasattr(selector, name) for name in (*members, "get_params")):
+        what = f"the class {selector.__name__}" if isinstance(selector, type) else repr(selector)
+        raise ValueError(f"selector is {what}: pass an instance of a selector, such as L1LSMI(10).")
+
+
+def check_rows(X: Any, y: Any, task: str, estimator: Any) -> tuple[HostArray, HostArray | None, Target | None]:
+    """Check features and target; both as NumPy arrays, and the target encoded, where there is one."""
+    x = to_numpy(check_features(X, estimator))
+    if y is None:
+        return x, None, None
+    target = check_target(y, task)
+    if target.n_rows != x.shape[0]:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {x.shape[0]} rows, "
+            f"y has {target.n_rows}."
+        )
+    return x, np.asarray(to_numpy(y) if is_non_numpy(y) else y).reshape(-1), target
+
+
+def task_of(selector: Any) -> str:
+    """The task that a selector is set to, or "auto"."""
+    task = getattr(selector, "task", "auto")
+    return task if isinstance(task, str) else "auto"
+
+
+def check_groups(groups: Any, n_rows: int) -> HostArray | None:
+    """Check groups, and number them from 0."""
+    if groups is None:
+        return None
+    labels = np.asarray(to_numpy(groups) if is_non_numpy(groups) else groups)
+    if labels.shape != (n_rows,):
+        raise ValueError(
+            f"groups has shape {labels.shape}, but there are {n_rows} rows: pass one label per row."
+        )
+    numbers = np.unique(labels, return_inverse=True)[1]
+    if numbers.max() == 0:
+        raise ValueError("groups has one group only, which cannot be split: pass at least 2 groups, or None.")
+    return np.asarray(numbers)
+
+
+def seeded(selector: Any, seed: int, **parameters: Any) -> Any:
+    """A copy of a selector, all random states of which are drawn from a seed."""
+    copy = clone(selector).set_params(**parameters)
+    rng = np.random.default_rng(seed)
+    names = sorted(
+        name
+        for name in copy.get_params(deep=True)
+        if name == "random_state" or name.endswith("__random_state")
+    )
+    return copy.set_params(**{name: int(rng.integers(2**31 - 1)) for name in names})
+
+
+def fitted(selector: Any, x: HostArray, y: HostArray | None) -> Any:
+    """Fit a selector; Ctrl-C is not taken for the end of its search, as it would be by one of this package."""
+    selector.fit(x, y)
+    if getattr(selector, "stop_reason_", None) == StopReason.INTERRUPTED:
+        raise KeyboardInterrupt
+    return selector
+
+
+def support_of(selector: Any, n_features: int) -> HostArray:
+    """The features that a fitted selector, or the last step of a pipeline, has selected."""
+    last = selector if hasattr(selector, "get_support") else getattr(selector, "steps", [(None, None)])[-1][1]
+    if not hasattr(last, "get_support"):
+        raise ValueError(
+            f"selector is a {type(selector).__name__}, which has no get_support: pass a selector of features, for "
+            "instance SelectFromModel of it."
+        )
+    support = np.asarray(last.get_support(), dtype=bool)
+    if support.shape != (n_features,):
+        raise ValueError(
+            f"selector selects among {support.size} columns, but X has {n_features}: leave out the steps before "
+            "it that change the columns."
+        )
+    return support
+
+
+def in_order(
+    function: Callable[..., Any], items: Sequence[tuple[Any, ...]], n_jobs: int | None
+) -> Iterator[Any]:
+    """Call a function on each item, in parallel, and yield the results in order.
+
+    As many calls as run at the same time make one batch, so that whoever stops has waited for one batch at most.
+    """
+    workers = effective_n_jobs(n_jobs)
+    remaining = iter(items)
+    if workers == 1:
+        for item in remaining:
+            yield call_single_threaded(function, *item)
+        return
+    with Parallel(n_jobs=workers, prefer="threads") as parallel:
+        while batch := list(islice(remaining, workers)):
+            yield from parallel(delayed(call_single_threaded)(function, *item) for item in batch)
