@@ -24,7 +24,9 @@ def check_selector(selector: Any, members: Sequence[str] = ("fit",)) -> None:
         raise ValueError(f"selector is {what}: pass an instance of a selector, such as L1LSMI(10).")
 
 
-def check_rows(X: Any, y: Any, task: str, estimator: Any) -> tuple[HostArray, HostArray | None, Target | None]:
+def check_rows(
+    X: Any, y: Any, task: str, estimator: Any
+) -> tuple[HostArray, HostArray | None, Target | None]:
     """Check features and target; both as NumPy arrays, and the target encoded, where there is one."""
     x = to_numpy(check_features(X, estimator))
     if y is None:
@@ -36,6 +38,15 @@ def check_rows(X: Any, y: Any, task: str, estimator: Any) -> tuple[HostArray, Ho
             f"y has {target.n_rows}."
         )
     return x, np.asarray(to_numpy(y) if is_non_numpy(y) else y).reshape(-1), target
+
+
+def take_names(estimator: Any, checked: Any) -> None:
+    """Forget what an earlier fit has learned, and take the names of the features from a checked copy."""
+    for name in [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]:
+        delattr(estimator, name)
+    estimator.n_features_in_ = checked.n_features_in_
+    if hasattr(checked, "feature_names_in_"):
+        estimator.feature_names_in_ = checked.feature_names_in_
 
 
 def task_of(selector: Any) -> str:
@@ -72,7 +83,7 @@ def seeded(selector: Any, seed: int, **parameters: Any) -> Any:
 
 
 def fitted(selector: Any, x: HostArray, y: HostArray | None) -> Any:
-    """Fit a selector; Ctrl-C is not taken for the end of its search, as it would be by one of this package."""
+    """Fit a selector; Ctrl-C, which selectors of this package take for the end of a search, is raised."""
     selector.fit(x, y)
     if getattr(selector, "stop_reason_", None) == StopReason.INTERRUPTED:
         raise KeyboardInterrupt
@@ -84,14 +95,14 @@ def support_of(selector: Any, n_features: int) -> HostArray:
     last = selector if hasattr(selector, "get_support") else getattr(selector, "steps", [(None, None)])[-1][1]
     if not hasattr(last, "get_support"):
         raise ValueError(
-            f"selector is a {type(selector).__name__}, which has no get_support: pass a selector of features, for "
-            "instance SelectFromModel of it."
+            f"selector is a {type(selector).__name__}, which has no get_support: pass a selector of "
+            "features, for instance SelectFromModel of it."
         )
     support = np.asarray(last.get_support(), dtype=bool)
     if support.shape != (n_features,):
         raise ValueError(
-            f"selector selects among {support.size} columns, but X has {n_features}: leave out the steps before "
-            "it that change the columns."
+            f"selector selects among {support.size} columns, but X has {n_features}: leave out the steps "
+            "before it that change the columns."
         )
     return support
 
@@ -101,7 +112,8 @@ def in_order(
 ) -> Iterator[Any]:
     """Call a function on each item, in parallel, and yield the results in order.
 
-    As many calls as run at the same time make one batch, so that whoever stops has waited for one batch at most.
+    As many calls as run at the same time make one batch, so that whoever stops has waited for one batch at
+    most.
     """
     workers = effective_n_jobs(n_jobs)
     remaining = iter(items)

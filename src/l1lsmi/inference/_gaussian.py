@@ -33,8 +33,8 @@ def equicorrelated(correlation: HostArray) -> HostArray:
 def least_reconstructable(correlation: HostArray) -> HostArray:
     r"""Distances from columns to knockoffs that make columns hardest to predict from all the others.
 
-    Minimises :math:`\sum_j 1/s_j + \mathrm{tr}\,(2\Sigma - S)^{-1}`, which is the sum of the reciprocals of the
-    variances that are left of each column (and knockoff) given all others, up to a constant (Spector and
+    Minimises :math:`\sum_j 1/s_j + \mathrm{tr}\,(2\Sigma - S)^{-1}`, which is the sum of the reciprocals of
+    the variances that are left of each column (and knockoff) given all others, up to a constant (Spector and
     Janson, 2022). Coordinate by coordinate: with D = 2 Sigma - S, c = D^-1 e_j, the objective changes with
     s_j + d by 1/(s_j + d) - 1/s_j + d |c|^2 / (1 - d c_j), whose minimum is d = (1 - |c| s_j)/(c_j + |c|).
 
@@ -69,7 +69,7 @@ def least_reconstructable(correlation: HostArray) -> HostArray:
 
 
 def draw_gaussian(z: HostArray, rng: np.random.Generator) -> HostArray:
-    """Knockoffs of standardised columns: means and covariances do not change if columns are exchanged for them.
+    """Knockoffs of standardised columns, which can be exchanged without a change of means and covariances.
 
     Parameters
     ----------

@@ -18,8 +18,9 @@ def draw_halves(
     codes : numpy.ndarray of int, shape (n,)
         Class of each row; all zero for a numeric target.
     groups : numpy.ndarray of int, shape (n,), or None
-        Groups, numbered from 0, that are not divided. Their order is random and each goes to the half that has
-        fewer rows of its classes, so that the halves are of about the same size, and vary from draw to draw.
+        Groups, numbered from 0, that are not divided. Their order is random and each goes to the half that
+        has fewer rows of its classes, so that the halves are of about the same size, and vary from draw to
+        draw.
     rng : numpy.random.Generator
 
     Returns

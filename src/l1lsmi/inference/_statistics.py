@@ -55,8 +55,9 @@ def importances(
     if statistic == "sizes":
         if k is None:
             raise ValueError(
-                f"statistic='sizes' needs a selector with n_features_to_select, which {type(selector).__name__} "
-                "does not have: pass 'scores', 'frequency' or a function of the fitted selector."
+                "statistic='sizes' needs a selector with n_features_to_select, which "
+                f"{type(selector).__name__} does not have: pass 'scores', 'frequency' or a function of the "
+                "fitted selector."
             )
         return _by_sizes(selector, k, x, y, rng)
     once = fitted(_sized(selector, k, rng), x, y)
@@ -71,7 +72,7 @@ def importances(
 
 
 def _largest_size(selector: Any, n_columns: int) -> int | None:
-    """Number of columns to select, where a selector has one; a quarter of features and knockoffs by default."""
+    """Number of columns to select, where a selector has one; a quarter of all columns by default."""
     parameters = selector.get_params(deep=False)
     if "n_features_to_select" not in parameters:
         return None
@@ -91,8 +92,8 @@ def _by_sizes(
 ) -> HostArray:
     """Number of sizes at which each column is selected; weights decide between equal ones.
 
-    Weights alone do not do: the weight of a column that a selector has to take, to have k of them, need not be
-    small.
+    Weights alone do not do: the weight of a column that a selector has to take, to have k of them, need not
+    be small.
     """
     sizes = sorted({int(np.ceil(share * k)) for share in SIZES}, reverse=True)
     total = np.zeros(x.shape[1])
@@ -138,9 +139,9 @@ def _exposed(selector: Any, n_columns: int) -> HostArray:
                     values = everywhere
             return _checked(values, n_columns, name)
     raise ValueError(
-        f"selector is a {type(selector).__name__}, which has neither weights_ nor scores_ nor an estimator_ with "
-        "feature_importances_ or coef_: pass statistic='frequency', or a function of the fitted selector that "
-        "returns one number per column."
+        f"selector is a {type(selector).__name__}, which has neither weights_ nor scores_ nor an estimator_ "
+        "with feature_importances_ or coef_: pass statistic='frequency', or a function of the fitted "
+        "selector that returns one number per column."
     )
 
 
@@ -149,8 +150,8 @@ def _checked(values: Any, n_columns: int, name: str) -> HostArray:
     numbers = np.asarray(values, dtype=np.float64)
     if numbers.shape != (n_columns,):
         raise ValueError(
-            f"{name} has shape {numbers.shape}, but there are {n_columns} columns, features and knockoffs: one "
-            "number per column is needed."
+            f"{name} has shape {numbers.shape}, but there are {n_columns} columns, features and knockoffs: "
+            "one number per column is needed."
         )
     finite = np.isfinite(numbers)
     lowest = float(numbers[finite].min()) if finite.any() else 0.0

@@ -94,12 +94,12 @@ def false_selections_bound(
 def _check(n_selected: Any, n_features: Any, threshold: Any, n_resamples: Any) -> None:
     if not isinstance(n_features, Integral) or isinstance(n_features, bool) or n_features < 1:
         raise ValueError(f"n_features={n_features!r} must be an integer, at least 1.")
-    if not isinstance(n_selected, Real) or not 0 <= n_selected <= n_features:
+    if not isinstance(n_selected, Real) or not 0 <= float(n_selected) <= int(n_features):
         raise ValueError(
-            f"n_selected={n_selected!r} must be a number from 0 to the {n_features} features: pass how many are "
-            "selected from half of the rows."
+            f"n_selected={n_selected!r} must be a number from 0 to the {n_features} features: pass how many "
+            "are selected from half of the rows."
         )
-    if not isinstance(threshold, Real) or not 0 < threshold <= 1:
+    if not isinstance(threshold, Real) or not 0 < float(threshold) <= 1:
         raise ValueError(f"threshold={threshold!r} must be a number above 0 and at most 1.")
     check_resamples(n_resamples)
 
@@ -113,8 +113,8 @@ def check_resamples(n_resamples: Any) -> None:
         or n_resamples % 2
     ):
         raise ValueError(
-            f"n_resamples={n_resamples!r} must be an even integer, at least 2: half-samples come in pairs, each "
-            "with the rows that the other leaves out."
+            f"n_resamples={n_resamples!r} must be an even integer, at least 2: half-samples come in pairs, "
+            "each with the rows that the other leaves out."
         )
 
 
@@ -157,14 +157,14 @@ def _unimodal_factor(theta: float, threshold: float, n_pairs: int) -> float:
 
 
 def largest_tails(mean: float, n_steps: int, r: float) -> HostArray:
-    r"""Largest probabilities of at least i / n_steps under r-concave distributions with a mean of at most ``mean``.
+    r"""Largest probabilities of i / n_steps or more under r-concave distributions with a limited mean.
 
-    A distribution f on {0, 1/n, ..., 1} is r-concave, for negative r, if it is positive between its ends and f^r
-    is convex there. A linear functional of f is largest at an extreme point of the convex hull of these
+    A distribution f on {0, 1/n, ..., 1} is r-concave, for negative r, if it is positive between its ends and
+    f^r is convex there. A linear functional of f is largest at an extreme point of the convex hull of these
     distributions with the mean. Where f^r is linear on its support, f + d g is r-concave for small d of both
     signs if and only if g is f^(1-r) times a linear function, which has two parameters; a kink in f^r adds a
-    third. Three parameters leave one beside the total and the mean, so that f is the middle of two others, and
-    no extreme point. The extreme points are therefore
+    third. Three parameters leave one beside the total and the mean, so that f is the middle of two others,
+    and no extreme point. The extreme points are therefore
 
     - f proportional to (a + i)^(1/r), i = 0 ... l, on any part of {0, ..., n} of l + 1 points, or mirrored,
     - the points.
@@ -174,7 +174,7 @@ def largest_tails(mean: float, n_steps: int, r: float) -> HostArray:
     Parameters
     ----------
     mean : float
-        Between 0 and 1.
+        Largest mean, between 0 and 1.
     n_steps : int
     r : float
         Negative.

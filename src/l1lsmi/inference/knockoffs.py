@@ -15,7 +15,7 @@ from l1lsmi._base import Selector
 from l1lsmi._progress import Progress
 from l1lsmi._validation.features import check_features
 from l1lsmi._validation.parameters import seed_of
-from l1lsmi.inference._fits import check_rows, check_selector, in_order, task_of
+from l1lsmi.inference._fits import check_rows, check_selector, in_order, take_names, task_of
 from l1lsmi.inference._gaussian import draw_knockoffs
 from l1lsmi.inference._statistics import STATISTICS, Statistic, importances
 
@@ -24,44 +24,45 @@ class KnockoffSelector(Selector):
     r"""Select features so that the expected share of false discoveries is limited.
 
     Every column gets a knockoff: a column with the same distribution, and the same relations to all other
-    columns, that was made without the target. A selector is fitted to columns and knockoffs together. A column
-    that says no more about the target than the others do is as likely to be less important than its knockoff as
-    to be more important, so that the knockoffs show how many of the important columns are so by chance
-    (model-X knockoffs [1]_, with the knockoff+ filter [2]_).
+    columns, that was made without the target. A selector is fitted to columns and knockoffs together. A
+    column that says no more about the target than the others do is as likely to be less important than its
+    knockoff as to be more important, so that the knockoffs show how many of the important columns are so by
+    chance (model-X knockoffs [1]_, with the knockoff+ filter [2]_).
 
     Parameters
     ----------
     selector : estimator
-        A selector or model with weights, scores, importances or coefficients after ``fit``: see ``statistic``.
-        It is cloned, and all its random states are drawn from ``random_state``.
+        A selector or model with weights, scores, importances or coefficients after ``fit``: see
+        ``statistic``. It is cloned, and all its random states are drawn from ``random_state``.
     fdr : float, default=0.1
         Limit on the false discovery rate: the expected share, among the selected features, of those that are
-        independent of the target given all others. With ``offset=1`` at least 1 / fdr features are selected, or
-        none.
-    knockoffs : {"copula", "gaussian"}, array-like of shape (n_samples, n_features) or callable, default="copula"
-        How knockoffs are made. "gaussian" keeps the means and covariances of the columns, which suffices if they
-        are normally distributed. "copula" does so after a transformation of each column to normal scores, and
-        transforms back: heavy tails, binary columns and counts keep their distribution. An array has the
-        knockoffs; a function ``knockoffs(X, rng)`` returns them.
+        independent of the target given all others. With ``offset=1`` at least 1 / fdr features are selected,
+        or none.
+    knockoffs : {"copula", "gaussian"}, array-like of the shape of X or callable, default="copula"
+        How knockoffs are made. "gaussian" keeps the means and covariances of the columns, which suffices if
+        they are normally distributed. "copula" does so after a transformation of each column to normal
+        scores, and transforms back: heavy tails, binary columns and counts keep their distribution. An array
+        has the knockoffs; a function ``knockoffs(X, rng)`` returns them.
     offset : {0, 1}, default=1
-        1 is the knockoff+ filter, which limits the false discovery rate. 0 selects more, and limits a modified
-        rate only.
+        1 is the knockoff+ filter, which limits the false discovery rate. 0 selects more, and limits a
+        modified rate only.
     statistic : {"auto", "scores", "sizes", "frequency"} or callable, default="auto"
         By what a column is compared with its knockoff. "scores" takes ``weights_``, ``scores_``, or
-        ``feature_importances_`` or ``coef_`` of the ``estimator_`` or of the selector itself, whichever it has
-        first. "sizes" counts at how many of four numbers of features, up to ``n_features_to_select``, a column
-        is selected: a quarter of features and knockoffs if that is None. "frequency" counts from how many of 20 halves of the rows it is selected. "auto" is "sizes"
-        for a selector with ``weights_`` and ``n_features_to_select``, and "scores" for others. A function gets
-        the fitted selector, and returns an importance for each column, features first and then as many
-        knockoffs, in an order in which some of them were exchanged.
+        ``feature_importances_`` or ``coef_`` of the ``estimator_`` or of the selector itself, whichever it
+        has first. "sizes" counts at how many of four numbers of features, up to ``n_features_to_select``, a
+        column is selected: a quarter of features and knockoffs if that is None. "frequency" counts from how
+        many of 20 halves of the rows it is selected. "auto" is "sizes" for a selector with ``weights_`` and
+        ``n_features_to_select``, and "scores" for others. A function gets the fitted selector, and returns an
+        importance for each column, features first and then as many knockoffs, in an order in which some of
+        them were exchanged.
     n_draws : int, default=1
-        Number of knockoffs of each column, one after the other. The result depends less on chance with more of
-        them, which are combined by their e-values [3]_; at least 2 / fdr features are selected then, or none.
+        Number of knockoffs of each column, one after the other. The result depends less on chance with more
+        of them, which are combined by their e-values [3]_; each draw needs at least 2 / fdr features then.
     random_state : int, RandomState instance or None, default=None
         Draws the knockoffs and the random states of the selector.
     n_jobs : int or None, default=None
-        Draws run in parallel in threads, or by the backend of joblib that is set; the answer does not depend on
-        it.
+        Draws run in parallel in threads, or by the backend of joblib that is set; the answer does not depend
+        on it.
     verbose : int, default=0
         1 shows progress.
 
@@ -87,10 +88,10 @@ class KnockoffSelector(Selector):
 
     Notes
     -----
-    Features are exchanged at random with their knockoffs before the fit, so that a selector which prefers the
-    first of equal columns favours neither. Covariances are shrunk (Ledoit and Wolf), and distances between
-    columns and knockoffs minimise how well each can be reconstructed from the others [4]_. Making knockoffs of
-    m columns takes time of order m^3.
+    Features are exchanged at random with their knockoffs before the fit, so that a selector which
+    prefers the first of equal columns favours neither. Covariances are shrunk (Ledoit and Wolf), and
+    distances between columns and knockoffs minimise how well each can be reconstructed from the others [4]_.
+    Making knockoffs of m columns takes time of order m^3.
 
     The limit holds if the knockoffs have the distribution that they should have, which the data cannot show:
     relations between columns that are not those of a Gaussian copula weaken it.
@@ -108,6 +109,8 @@ class KnockoffSelector(Selector):
 
     Examples
     --------
+    One of eleven features is a false discovery, which a rate of 0.2 allows:
+
     >>> import numpy as np
     >>> from l1lsmi.baselines import LassoK
     >>> from l1lsmi.inference import KnockoffSelector
@@ -115,7 +118,7 @@ class KnockoffSelector(Selector):
     >>> X = rng.normal(size=(300, 40))
     >>> y = X[:, :10].sum(axis=1) + rng.normal(size=300)
     >>> KnockoffSelector(LassoK(), fdr=0.2, random_state=0).fit(X, y).get_support(indices=True)
-    array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+    array([ 0,  1,  2,  3,  4,  5,  6,  7,  8,  9, 26])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -175,8 +178,8 @@ class KnockoffSelector(Selector):
         check_selector(self.selector)
         if y is None:
             raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None: pass what the features "
-                "should predict."
+                f"{type(self).__name__} requires y to be passed, but the target y is None: pass what the "
+                "features should predict."
             )
         checked = clone(self)
         x, labels, target = check_rows(X, y, task_of(self.selector), checked)
@@ -184,18 +187,14 @@ class KnockoffSelector(Selector):
         self._check_knockoffs(x)
         seed = seed_of(self.random_state)
         items = [(self, x, labels, target.codes, (seed, draw)) for draw in range(self.n_draws)]
-        statistics = []
+        found = []
         with Progress(self.n_draws, self.verbose, "draw", "fitting knockoffs") as progress:
-            for statistic, knockoffs in in_order(_draw_statistics, items, self.n_jobs):
-                statistics.append(statistic)
+            for draw in in_order(_draw_statistics, items, self.n_jobs):
+                found.append(draw)
                 progress.advance()
-        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
-            delattr(self, name)
-        self.n_features_in_ = checked.n_features_in_
-        if hasattr(checked, "feature_names_in_"):
-            self.feature_names_in_ = checked.feature_names_in_
-        self.knockoffs_ = knockoffs
-        self._decide(np.array(statistics))
+        take_names(self, checked)
+        self.knockoffs_ = found[-1][1]
+        self._decide(np.array([statistics for statistics, _ in found]))
         if not self.support_.any():
             warnings.warn(self._why_empty(), UserWarning, stacklevel=2)
         return self
@@ -206,16 +205,17 @@ class KnockoffSelector(Selector):
         shape = check_features(self.knockoffs).shape
         if shape != x.shape:
             raise ValueError(
-                f"knockoffs has shape {tuple(shape)}, but X has {x.shape}: pass one knockoff for each column of X."
+                f"knockoffs has shape {tuple(shape)}, but X has {x.shape}: pass one knockoff for each "
+                "column of X."
             )
         if self.n_draws > 1:
             raise ValueError(
-                f"n_draws={self.n_draws} is given, but knockoffs is an array, which is one draw: leave it at 1, or "
-                "pass a function that draws knockoffs."
+                f"n_draws={self.n_draws} is given, but knockoffs is an array, which is one draw: leave it at "
+                "1, or pass a function that draws knockoffs."
             )
 
     def _decide(self, statistics: HostArray) -> None:
-        """The knockoff filter for each draw, and the procedure of Benjamini and Hochberg for mean e-values."""
+        """The knockoff filter for each draw, and that of Benjamini and Hochberg for the mean e-values."""
         m = statistics.shape[1]
         # With several draws, thresholds for half the rate have the most power (Ren and Barber).
         rate = self.fdr if self.n_draws == 1 else self.fdr / 2.0
@@ -271,8 +271,8 @@ def _draw_statistics(
         knockoffs = np.asarray(owner.knockoffs(x, rng), dtype=np.float64)
         if knockoffs.shape != x.shape:
             raise ValueError(
-                f"knockoffs returns an array of shape {knockoffs.shape}, but X has {x.shape}: return one knockoff "
-                "for each column of X."
+                f"knockoffs returns an array of shape {knockoffs.shape}, but X has {x.shape}: return one "
+                "knockoff for each column of X."
             )
     else:
         knockoffs = np.asarray(check_features(owner.knockoffs), dtype=np.float64)

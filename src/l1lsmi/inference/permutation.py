@@ -77,9 +77,9 @@ def permutation_test(
         What is exchanged where there are groups. "groups" exchanges the targets of whole groups, the rows of
         each in their order: between all groups if the target is constant in each, else between groups of the
         same size. It tests whether the targets of a group depend on its features, and needs groups that are
-        independent of each other. "within" permutes the rows of each group. It tests whether targets depend on
-        features within groups, and needs rows that are exchangeable there; differences between groups are not
-        seen.
+        independent of each other. "within" permutes the rows of each group. It tests whether targets depend
+        on features within groups, and needs rows that are exchangeable there; differences between groups are
+        not seen.
     n_permutations : int, default=999
     stop_after : int or None, default=None
         Number of permutations with a score at least as high after which the test ends, because the p-value is
@@ -88,8 +88,8 @@ def permutation_test(
     random_state : int, RandomState instance or None, default=None
         Draws the permutations, and whatever the measure draws at random: the same for all of them.
     n_jobs : int or None, default=None
-        Permutations are scored in parallel in threads, or by the backend of joblib that is set; the answer does
-        not depend on it.
+        Permutations are scored in parallel in threads, or by the backend of joblib that is set; the answer
+        does not depend on it.
     verbose : int, default=0
         1 shows progress.
 
@@ -97,10 +97,8 @@ def permutation_test(
     -------
     PermutationTest
 
-    Notes
-    -----
-    Permuting rows where the rows of a group resemble each other gives p-values that are too small, as there is
-    less information in the rows than their number suggests.
+    Notes ----- Permuting rows where the rows of a group resemble each other gives p-values that are too
+    small, as there is less information in the rows than their number suggests.
 
     References
     ----------
@@ -115,7 +113,7 @@ def permutation_test(
     >>> X = rng.normal(size=(100, 3))
     >>> y = X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=100)
     >>> permutation_test(HSIC(), X, y, n_permutations=199, random_state=0).p_value
-    0.005
+    0.01
     """
     check_measure(measure)
     _check_counts(n_permutations, stop_after)
@@ -204,7 +202,8 @@ def _permutations(values: HostArray, groups: HostArray | None, exchange: str) ->
         found = _Exchange(rows, groups)
         if all(np.unique(values[groups == group]).size == 1 for group in np.unique(groups)):
             raise ValueError(
-                "exchange='within' leaves y as it is, which is constant in every group: pass exchange='groups'."
+                "exchange='within' leaves y as it is, which is constant in every group: pass "
+                "exchange='groups'."
             )
         return found
     _, first, sizes = np.unique(groups, return_index=True, return_counts=True)
@@ -212,7 +211,7 @@ def _permutations(values: HostArray, groups: HostArray | None, exchange: str) ->
         return _Exchange(groups, np.zeros(first.size, dtype=np.intp), first)
     if math.prod(math.factorial(min(count, 20)) for count in Counter(sizes.tolist()).values()) < 2:
         raise ValueError(
-            "groups has no two groups of the same size, so that none can be exchanged for another where y varies "
-            "within groups: pass exchange='within' if rows are exchangeable there."
+            "groups has no two groups of the same size, so that none can be exchanged for another where y "
+            "varies within groups: pass exchange='within' if rows are exchangeable there."
         )
     return _Exchange(groups, sizes)

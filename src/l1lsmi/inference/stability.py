@@ -24,6 +24,7 @@ from l1lsmi.inference._fits import (
     in_order,
     seeded,
     support_of,
+    take_names,
     task_of,
 )
 from l1lsmi.inference._halves import draw_halves
@@ -36,17 +37,17 @@ _ASSUMPTIONS = {"none": "worst_case", "unimodal": "unimodal", "r-concave": "r_co
 class StabilitySelector(Selector):
     r"""Select the features that a selector chooses from most halves of the rows.
 
-    The rows are divided at random into two halves, again and again, and the selector is fitted to every half. A
-    feature is stable if its selection frequency reaches a threshold. The expected number of false selections
-    among the stable features is bounded, whatever the selector (stability selection [1]_ with complementary
-    pairs [2]_).
+    The rows are divided at random into two halves, again and again, and the selector is fitted to every half.
+    A feature is stable if its selection frequency reaches a threshold. The expected number of false
+    selections among the stable features is bounded, whatever the selector (stability selection [1]_ with
+    complementary pairs [2]_).
 
     Parameters
     ----------
     selector : estimator
-        Anything with ``fit`` and ``get_support``: selectors of this package and of scikit-learn, or a pipeline
-        that ends in one and keeps the number of columns before. It is cloned, and all its random states are
-        drawn from ``random_state``.
+        Anything with ``fit`` and ``get_support``: selectors of this package and of scikit-learn, or a
+        pipeline that ends in one and keeps the number of columns before. It is cloned, and all its random
+        states are drawn from ``random_state``.
     n_resamples : int, default=50
         Number of half-samples: an even number, in pairs of which one has the rows that the other leaves out.
     threshold : float or "auto", default=0.6
@@ -55,8 +56,8 @@ class StabilitySelector(Selector):
     max_false : float, default=1.0
         With ``threshold="auto"``: bound on the expected number of false selections.
     assumption : {"none", "unimodal", "r-concave"}, default="r-concave"
-        What is assumed of the frequencies of false features: see `FalseSelectionsBound`. The more, the smaller
-        the bound.
+        What is assumed of the frequencies of false features: see `FalseSelectionsBound`. The more, the
+        smaller the bound.
     random_state : int, RandomState instance or None, default=None
         Draws the halves, and the random states of the selector.
     n_jobs : int or None, default=None
@@ -186,23 +187,19 @@ class StabilitySelector(Selector):
         checked = clone(self)
         if y is None and self._uses_target():
             raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None: pass what the features "
-                "should predict."
+                f"{type(self).__name__} requires y to be passed, but the target y is None: pass what the "
+                "features should predict."
             )
         x, labels, target = check_rows(X, y, task_of(self.selector), checked)
         codes = np.zeros(len(x), dtype=np.intp) if target is None else target.codes
         group_of_row = check_groups(groups, len(x))
         counts, both, sizes, stopped = self._count(x, labels, codes, group_of_row)
-        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
-            delattr(self, name)
-        self.n_features_in_ = checked.n_features_in_
-        if hasattr(checked, "feature_names_in_"):
-            self.feature_names_in_ = checked.feature_names_in_
+        take_names(self, checked)
         self._decide(counts, both, sizes)
         if stopped:
             warnings.warn(
-                f"The {stopped}: the {self.n_resamples_} of {self.n_resamples} half-samples that were finished "
-                "give the answer.",
+                f"The {stopped}: the {self.n_resamples_} of {self.n_resamples} half-samples that were "
+                "finished give the answer.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -254,18 +251,19 @@ class StabilitySelector(Selector):
 
     def _bound(self, bounds: FalseSelectionsBound) -> float:
         names = list(_ASSUMPTIONS.values())
-        return min(getattr(bounds, name) for name in names[: list(_ASSUMPTIONS).index(self.assumption) + 1])
+        names = names[: list(_ASSUMPTIONS).index(self.assumption) + 1]
+        return float(min(getattr(bounds, name) for name in names))
 
     def _why_empty(self) -> str:
         if np.isinf(self.threshold_):
             return (
-                f"No threshold keeps the bound on false selections to max_false={self.max_false}: select fewer "
-                f"than the {self.mean_selected_:.1f} features that are selected from half of the rows on average, "
-                "or raise n_resamples."
+                f"No threshold keeps the bound on false selections to max_false={self.max_false}: select "
+                f"fewer than the {self.mean_selected_:.1f} features that are selected from half of the rows "
+                "on average, or raise n_resamples."
             )
         return (
-            f"No feature is stable: the highest selection frequency is {self.frequency_.max():.2f}, below the "
-            f"threshold of {self.threshold_:.2f}."
+            f"No feature is stable: the highest selection frequency is {self.frequency_.max():.2f}, below "
+            f"the threshold of {self.threshold_:.2f}."
         )
 
     def _uses_target(self) -> bool:
