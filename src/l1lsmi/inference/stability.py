@@ -221,7 +221,7 @@ class StabilitySelector(Selector):
                     counts += first.astype(np.intp) + second
                     both += first & second
                     done += 1
-                    progress.advance(detail=f"{int((counts >= 1.2 * done).sum())} features in 60 % or more")
+                    progress.advance(detail=f"{int((counts > done).sum())} features from most halves")
                     if budget.spent() and done < n_pairs:
                         stopped = "time limit was reached"
                         break
