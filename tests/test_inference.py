@@ -665,6 +665,18 @@ def test_copula_knockoffs_keep_distributions():
     assert (np.abs(np.mean(knockoffs == X, axis=0)[[0, 4]]) < 0.01).all()
 
 
+def test_knockoffs_of_rounded_columns_are_related_to_others_as_the_columns_are():
+    rng = np.random.default_rng(0)
+    z = autoregressive(4000, 6, 0.7, rng)
+    X = np.where(np.arange(6) % 2, z > 0.5, np.round(np.exp(z)))
+    X[:, 5] = z[:, 5]
+    knockoffs = draw_knockoffs(X, "copula", rng)
+    between = np.corrcoef(np.hstack([X, knockoffs]).T)
+    apart = ~np.eye(6, dtype=bool)
+    np.testing.assert_allclose(between[:6, 6:][apart], between[:6, :6][apart], atol=0.07)
+    np.testing.assert_allclose(between[6:, 6:][apart], between[:6, :6][apart], atol=0.07)
+
+
 def test_the_knockoff_filter_by_hand():
     statistics = np.array([5.0, 4.0, 3.0, -2.0, 2.0, 1.0, 0.0])
     # At 3: (1 + 0) / 3; at 2: (1 + 1) / 4; at 1: 2 / 5.
@@ -751,6 +763,23 @@ def test_the_false_discovery_rate_is_kept(design):
         found_true.append(selected[true].mean())
     assert np.mean(shares) <= 0.25 + 2 * np.std(shares) / np.sqrt(60)
     assert np.mean(found_true) > 0.6
+
+
+@pytest.mark.filterwarnings("ignore:No feature is selected")
+def test_the_false_discovery_rate_is_kept_with_counts_and_binary_columns():
+    """By correlations of single columns, which neighbours of those that matter have, too."""
+    shares = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        z = autoregressive(200, 24, 0.7, rng)
+        X = np.where(np.arange(24) % 3 == 0, z > 0.5, z)
+        X[:, 1::3] = np.round(np.exp(z[:, 1::3]))
+        true = rng.choice(24, 8, replace=False)
+        y = X[:, true] @ (rng.choice([-1, 1], 8) / X[:, true].std(axis=0)) + 2 * rng.normal(size=200)
+        selector = KnockoffSelector(FeatureSelector(Pearson(), Ranking()), 0.25, random_state=seed)
+        selected = selector.fit(X, y).support_
+        shares.append((selected.sum() - selected[true].sum()) / max(1, selected.sum()))
+    assert np.mean(shares) <= 0.25 + 2 * np.std(shares) / np.sqrt(60)
 
 
 @pytest.mark.filterwarnings("ignore:No feature is selected")

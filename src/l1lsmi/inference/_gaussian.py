@@ -13,6 +13,9 @@ from l1lsmi._arrays import HostArray
 #: Sweeps over the columns at most, and the relative decrease of the objective at which they end.
 MAX_SWEEPS = 50
 TOLERANCE = 1e-6
+#: Draws of the scores of columns with ties, each given the last, and their largest distance from the mean.
+N_SCORE_DRAWS = 30
+MAX_SCORE = 8.0
 #: Where the smallest eigenvalue of the joint covariance is kept, of correlations.
 MIN_EIGENVALUE = 1e-6
 
@@ -91,10 +94,39 @@ def draw_gaussian(z: HostArray, rng: np.random.Generator) -> HostArray:
 
 
 def normal_scores(x: HostArray, rng: np.random.Generator) -> HostArray:
-    """Columns made normal by their ranks; equal values are spread at random over the range of their ranks."""
+    """Columns made normal by their ranks: normal values that the columns may be rounded from.
+
+    Equal values stand for a range of normal ones. Where in the range a row is depends on its other columns:
+    scores that are spread over the range without regard to them have smaller correlations than those behind
+    the columns, and knockoffs made from them are less related to other columns than the columns are. Scores
+    of columns with ties are therefore drawn given all others, again and again, with the correlations that the
+    last scores have.
+    """
     n = len(x)
-    low, high = rankdata(x, "min", axis=0) - 1.0, rankdata(x, "max", axis=0)
-    return np.asarray(ndtri((low + (high - low) * rng.uniform(0.5 / n, 1 - 0.5 / n, size=x.shape)) / n))
+    low, high = (rankdata(x, "min", axis=0) - 1.0) / n, rankdata(x, "max", axis=0) / n
+    z = np.asarray(ndtri(low + (high - low) * rng.uniform(0.5 / n, 1 - 0.5 / n, size=x.shape)))
+    tied = np.flatnonzero((high - low).max(axis=0) * n > 1.5)
+    low, high = ndtri(low), ndtri(high)
+    for _ in range(N_SCORE_DRAWS if tied.size and x.shape[1] > 1 else 0):
+        precision = np.linalg.inv(correlation_of(z / z.std(axis=0)))
+        for j in tied:
+            scale = 1.0 / np.sqrt(precision[j, j])
+            mean = z[:, j] - (z @ precision[:, j]) * scale**2
+            z[:, j] = _truncated_normal(mean, scale, low[:, j], high[:, j], rng)
+    return z
+
+
+def _truncated_normal(
+    mean: HostArray, scale: float, low: HostArray, high: HostArray, rng: np.random.Generator
+) -> HostArray:
+    """Normal values between limits, which may be infinite."""
+    a, b = (low - mean) / scale, (high - mean) / scale
+    # The lower tail has the digits.
+    flip = a > 0
+    a, b = np.where(flip, -b, a), np.where(flip, -a, b)
+    drawn = ndtri(ndtr(a) + (ndtr(b) - ndtr(a)) * rng.uniform(1e-12, 1.0 - 1e-12, size=mean.shape))
+    drawn = np.clip(drawn, np.maximum(a, -MAX_SCORE), np.minimum(b, MAX_SCORE))
+    return np.asarray(mean + scale * np.where(flip, -drawn, drawn))
 
 
 def from_normal_scores(z: HostArray, x: HostArray) -> HostArray:
