@@ -151,6 +151,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--draws", type=int, default=100, help="draws of fast methods")
     parser.add_argument("--slow-draws", type=int, default=8, help="draws of methods that take seconds")
+    parser.add_argument("--parts", nargs="+", default=["knockoffs", "peers", "stability"])
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     print(describe())
@@ -159,13 +160,16 @@ def main() -> None:
     with threadpool_limits(1):
         print(f"\nknockoffs at a false discovery rate of {FDR}, {size}")
         print(f"{'method':<28} {'design':<13} draws      false rate            power    seconds")
-        rates("LassoK", knockoffs(LassoK), options.draws)
-        rates("LassoK, 5 draws of knockoffs", knockoffs(LassoK, n_draws=5), options.draws)
-        rates("HSIC ranking", knockoffs(ranking), options.draws)
-        rates("L1LSMI", knockoffs(l1lsmi), slow)
+        if "knockoffs" in options.parts:
+            rates("LassoK", knockoffs(LassoK), options.draws)
+            rates("LassoK, 5 draws of knockoffs", knockoffs(LassoK, n_draws=5), options.draws)
+            rates("HSIC ranking", knockoffs(ranking), options.draws)
+            rates("L1LSMI", knockoffs(l1lsmi), slow)
         for peer, n_draws in ((knockpy, options.draws), (hidimstat, slow), (boruta, slow // 2)):
-            if find_spec(peer.__name__) is not None:
+            if "peers" in options.parts and find_spec(peer.__name__) is not None:
                 rates(f"{peer.__name__} {version(peer.__name__)}", peer, max(2, n_draws))
+        if "stability" not in options.parts:
+            return
         print(f"\nstability selection, {N_RESAMPLES} half-samples, {N_SELECTED} columns from each, {size};")
         print(f"thresholds for at most {MAX_FALSE} false selections, by the bound")
         print(

@@ -89,8 +89,9 @@ def draw_gaussian(z: HostArray, rng: np.random.Generator) -> HostArray:
     mean = z - cho_solve(factor, z.T).T * s
     covariance = 2.0 * np.diag(s) - s[:, None] * cho_solve(factor, np.diag(s))
     values, vectors = eigh((covariance + covariance.T) / 2.0)
-    noise = rng.standard_normal(z.shape) * np.sqrt(np.maximum(values, 0.0))
-    return np.asarray(mean + noise @ vectors.T)
+    # The symmetric root changes little with rounding errors; single eigenvectors may change completely.
+    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    return np.asarray(mean + rng.standard_normal(z.shape) @ root)
 
 
 def normal_scores(x: HostArray, rng: np.random.Generator) -> HostArray:
