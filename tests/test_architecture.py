@@ -33,6 +33,8 @@ ALLOWED = {
     "baselines": GROUND | {"_numerics", "_validation", "_base"},
     "datasets": GROUND,
     "evaluation": GROUND | {"_numerics", "_validation", "_warnings"},
+    "inference": GROUND
+    | {"_numerics", "_validation", "_warnings", "_base", "_progress", "measures", "strategies"},
     "files": {"_arrow", "_processes", "_atomic_file", "_messages", "_task"},
     "selectors": GROUND | {"_numerics", "_validation", "_base", "measures", "strategies"},
     "methods": {"selectors", "_base", "baselines", "measures", "strategies"},
@@ -107,9 +109,20 @@ def test_pictures_load_matplotlib_only_when_drawn():
 
 
 def test_public_names_are_documented_with_examples():
-    from l1lsmi import datasets, evaluation, explain, files, measures, methods, plots, report, strategies
+    from l1lsmi import (
+        datasets,
+        evaluation,
+        explain,
+        files,
+        inference,
+        measures,
+        methods,
+        plots,
+        report,
+        strategies,
+    )
 
-    rooms = (measures, strategies, datasets, evaluation, methods, explain, files, plots, report)
+    rooms = (measures, strategies, datasets, evaluation, inference, methods, explain, files, plots, report)
     for module in (l1lsmi, *rooms):
         for name in module.__all__:
             thing = getattr(module, name)
@@ -126,6 +139,10 @@ def test_public_names_are_documented_with_examples():
         evaluation.compare_selectors,
         methods.Method,
         methods.find_method,
+        inference.StabilitySelector,
+        inference.KnockoffSelector,
+        inference.permutation_test,
+        inference.false_selections_bound,
         *(getattr(explain, name) for name in explain.__all__ if name.islower()),
         *(getattr(plots, name) for name in plots.__all__),
         *(getattr(report, name) for name in report.__all__),

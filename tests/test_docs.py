@@ -27,6 +27,7 @@ MODULES = [
             "baselines",
             "datasets",
             "evaluation",
+            "inference",
             "files",
             "explain",
             "plots",

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import PredefinedSplit, check_cv
 
-from l1lsmi._arrays import (
-    HostArray,
-)
+from l1lsmi._arrays import HostArray, is_non_numpy, to_numpy
 from l1lsmi._numerics.target import Target
 
 
@@ -55,17 +53,19 @@ def check_folds(cv: Any, n_rows: int, target: Target) -> tuple[HostArray | None,
     return fold_of_row, len(tests)
 
 
-def check_groups(groups: Any, n_rows: int) -> HostArray:
-    """Number the groups of rows."""
-    values = np.asarray(groups)
-    if values.shape != (n_rows,):
+def check_groups(groups: Any, n_rows: int, at_least: int = 2) -> HostArray | None:
+    """Check groups of rows, and number them from 0; None stays None."""
+    if groups is None:
+        return None
+    labels = np.asarray(to_numpy(groups) if is_non_numpy(groups) else groups)
+    if labels.shape != (n_rows,):
         raise ValueError(
-            f"groups has shape {values.shape}, but X has {n_rows} rows: pass one value for every row."
+            f"groups has shape {labels.shape}, but there are {n_rows} rows: pass one label per row."
         )
-    _, codes = np.unique(values, return_inverse=True)
-    if codes.max() == 0:
-        raise ValueError("groups has the same value for every row: pass at least two groups, or None.")
-    return np.asarray(codes.ravel())
+    numbers = np.unique(labels, return_inverse=True)[1].ravel()
+    if numbers.max() + 1 < at_least:
+        raise ValueError("groups has one group only, which cannot be split: pass at least 2 groups, or None.")
+    return np.asarray(numbers)
 
 
 def group_folds(cv: Any, groups: HostArray) -> Any:

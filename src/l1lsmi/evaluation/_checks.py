@@ -26,18 +26,6 @@ def check_task(task: Any) -> None:
         raise ValueError(f"task={task!r} is not known: pass one of {', '.join(map(repr, TASKS))}.")
 
 
-def check_groups(groups: Any, n_rows: int) -> HostArray | None:
-    """Check groups, and number them from 0."""
-    if groups is None:
-        return None
-    labels = np.asarray(to_numpy(groups) if is_non_numpy(groups) else groups)
-    if labels.shape != (n_rows,):
-        raise ValueError(
-            f"groups has shape {labels.shape}, but there are {n_rows} rows: pass one label per row."
-        )
-    return np.unique(labels, return_inverse=True)[1]
-
-
 def check_cv(cv: Any, n_rows: int) -> int:
     """Check a number of folds."""
     if not isinstance(cv, Integral) or isinstance(cv, bool) or not 2 <= int(cv) <= n_rows:

@@ -19,8 +19,9 @@ from l1lsmi._numerics.target import Target
 from l1lsmi._rows.medians import median_root
 from l1lsmi._rows.table import Table, standardize
 from l1lsmi._validation.features import check_xy
+from l1lsmi._validation.folds import check_groups
 from l1lsmi._validation.parameters import seed_of
-from l1lsmi.evaluation._checks import check_cv, check_groups, check_task, check_test, numbers_of, required
+from l1lsmi.evaluation._checks import check_cv, check_task, check_test, numbers_of, required
 from l1lsmi.evaluation._folds import fold_rows
 from l1lsmi.evaluation._grid_search import Problem, grid_search, loss_of
 from l1lsmi.evaluation._svm import fit_predict, is_classes
@@ -169,7 +170,7 @@ def _problem(
 ) -> tuple[Problem, Callable[[HostArray], HostArray]]:
     """Distances and folds of the rows, and a function that standardises other rows in the same way."""
     n_folds = check_cv(cv, X.shape[0])
-    group_of_row = check_groups(groups, X.shape[0])
+    group_of_row = check_groups(groups, X.shape[0], at_least=1)
     table = Table.of(X)
     varying = table.varying
 

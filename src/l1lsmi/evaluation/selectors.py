@@ -14,9 +14,10 @@ from sklearn.base import clone
 
 from l1lsmi._arrays import HostArray, is_non_numpy, to_numpy
 from l1lsmi._validation.features import check_xy
+from l1lsmi._validation.folds import check_groups
 from l1lsmi._validation.parameters import seed_of
 from l1lsmi._warnings import DataWarning
-from l1lsmi.evaluation._checks import check_groups, check_task, numbers_of, required
+from l1lsmi.evaluation._checks import check_task, numbers_of, required
 from l1lsmi.evaluation.protocols import held_out_error
 from l1lsmi.evaluation.splits import split_rows
 
@@ -271,7 +272,7 @@ def _split_data(
 ) -> _SplitData:
     features, target = check_xy(X, required("y", y), task)
     kind = "classification" if target.is_classification else "regression"
-    group_of_row = check_groups(groups, target.n_rows)
+    group_of_row = check_groups(groups, target.n_rows, at_least=1)
     values = np.asarray(to_numpy(y) if is_non_numpy(y) else y)
     seeds = np.random.default_rng(seed_of(random_state)).integers(2**31, size=n_splits).tolist()
     splits = tuple(

@@ -9,9 +9,10 @@ import numpy as np
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.sampling import draw_stratified
+from l1lsmi._validation.folds import check_groups
 from l1lsmi._validation.parameters import seed_of
 from l1lsmi._validation.target import check_target
-from l1lsmi.evaluation._checks import check_groups, check_task, required
+from l1lsmi.evaluation._checks import check_task, required
 from l1lsmi.evaluation._folds import class_counts
 
 #: Fraction of test rows if n_train is None.
@@ -52,7 +53,7 @@ def split_rows(
     """
     check_task(task)
     codes = check_target(required("y", y), task).codes
-    group_of_row = check_groups(groups, codes.size)
+    group_of_row = check_groups(groups, codes.size, at_least=1)
     rng = np.random.default_rng(seed_of(random_state))
     if group_of_row is None:
         in_test = np.zeros(codes.size, dtype=bool)

@@ -51,12 +51,14 @@ class PartsSelector(Selector):
             StrOptions({"auto"}),
         ],
         "pool": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
+        "p_value": ["boolean"],
         "memory_limit": [Interval(Integral, 1, None, closed="left"), None],
         "device": [str, None],
         "precision": [StrOptions(set(PRECISIONS))],
         "random_state": ["random_state"],
     }
     pool: int | str | None
+    p_value: bool
     memory_limit: int | None
     device: str | None
     precision: str
@@ -122,10 +124,9 @@ class PartsSelector(Selector):
 
     def _learn(self, table: Any, target: Any, k: Any, groups: Any = None) -> dict[str, Any]:
         measure, strategy = self._make_measure(), self._make_strategy()
-        if groups is not None:
-            groups = check_groups(groups, table.n_rows)
-            if "cv" in measure.get_params():
-                measure = clone(measure).set_params(cv=group_folds(measure.cv, groups))
+        groups = check_groups(groups, table.n_rows)
+        if groups is not None and "cv" in measure.get_params():
+            measure = clone(measure).set_params(cv=group_folds(measure.cv, groups))
         if isinstance(self.pool, Integral) and k is not None and self.pool < k:
             raise ValueError(
                 f"pool={self.pool} has fewer columns than the {k} features to select: pass a larger number, "
@@ -140,7 +141,7 @@ class PartsSelector(Selector):
         bind = partial(_bound_to, measure, random_state)
         seed = seed_of(random_state)
         selection, validation = search_validated(
-            bind, strategy, problem, k, self.pool, groups=groups, seed=seed
+            bind, strategy, problem, k, self.pool, p_value=self.p_value, groups=groups, seed=seed
         )
         learned = {field.name: getattr(selection, field.name) for field in fields(selection)}
         learned["path"] = list(selection.path)

@@ -89,6 +89,7 @@ class FeatureSelector(PartsSelector):
         n_features_to_select: int | float | str | None = None,
         *,
         pool: int | str | None = "auto",
+        p_value: bool = True,
         memory_limit: int | None = None,
         device: str | None = None,
         precision: str = "float64",
@@ -98,6 +99,7 @@ class FeatureSelector(PartsSelector):
         self.strategy = strategy
         self.n_features_to_select = n_features_to_select
         self.pool = pool
+        self.p_value = p_value
         self.memory_limit = memory_limit
         self.device = device
         self.precision = precision

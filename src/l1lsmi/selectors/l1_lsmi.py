@@ -141,6 +141,7 @@ class L1LSMI(L1Selector):
         time_limit: float | None = None,
         explore_rows: int | None = 10_000,
         pool: int | str | None = "auto",
+        p_value: bool = True,
         memory_limit: int | None = None,
         device: str | None = None,
         precision: str = "float64",
@@ -159,6 +160,7 @@ class L1LSMI(L1Selector):
         self.time_limit = time_limit
         self.explore_rows = explore_rows
         self.pool = pool
+        self.p_value = p_value
         self.memory_limit = memory_limit
         self.device = device
         self.precision = precision

@@ -132,6 +132,7 @@ def search_validated(
     k: int | None,
     pool: int | str | None,
     *,
+    p_value: bool = True,
     groups: HostArray | None = None,
     seed: int = 0,
 ) -> tuple[Any, Validation | None]:
@@ -151,6 +152,8 @@ def search_validated(
         None chooses the number of features.
     pool : int, "auto" or None
         Number of columns with the largest single effects that the search may choose from; None is all.
+    p_value : bool
+        Whether unseen rows are asked for a p-value where that is all that they have to decide.
     groups : numpy.ndarray of int, shape (n,) or None
     seed : int
 
@@ -172,7 +175,8 @@ def search_validated(
     search = partial(_search_in_pool, strategy, problem)
     if k is not None and len(pools) == 1:
         selection = search(pools[0], k, budget)
-        if not strategy.has_p_value or selection.p_value < CLEAR or selection.stop_reason in STOPPED:
+        asked = p_value and strategy.has_p_value and selection.p_value >= CLEAR
+        if not asked or selection.stop_reason in STOPPED:
             return selection, None
         sizes = np.array([0, min(k, n_columns)])
         try:

@@ -1,0 +1,119 @@
+"""Fits of a given selector: seeded, checked, in parallel and interruptible."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.base import clone
+
+from l1lsmi._arrays import HostArray, call_single_threaded, is_non_numpy, to_numpy
+from l1lsmi._numerics.target import Target
+from l1lsmi._validation.features import check_features
+from l1lsmi._validation.target import check_target
+from l1lsmi._warnings import DataWarning
+from l1lsmi.strategies.selection import StopReason
+
+
+def check_selector(selector: Any, members: Sequence[str] = ("fit",)) -> None:
+    """Check that something can be fitted and cloned."""
+    if isinstance(selector, type) or not all(hasattr(selector, name) for name in (*members, "get_params")):
+        what = f"the class {selector.__name__}" if isinstance(selector, type) else repr(selector)
+        raise ValueError(f"selector is {what}: pass an instance of a selector, such as L1LSMI(10).")
+
+
+def check_rows(
+    X: Any, y: Any, task: str, estimator: Any
+) -> tuple[HostArray, HostArray | None, Target | None]:
+    """Check features and target; both as NumPy arrays, and the target encoded, where there is one."""
+    x = to_numpy(check_features(X, estimator))
+    if y is None:
+        return x, None, None
+    target = check_target(y, task)
+    if target.n_rows != x.shape[0]:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {x.shape[0]} rows, "
+            f"y has {target.n_rows}."
+        )
+    return x, np.asarray(to_numpy(y) if is_non_numpy(y) else y).reshape(-1), target
+
+
+def take_names(estimator: Any, checked: Any) -> None:
+    """Forget what an earlier fit has learned, and take the names of the features from a checked copy."""
+    for name in [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]:
+        delattr(estimator, name)
+    estimator.n_features_in_ = checked.n_features_in_
+    if hasattr(checked, "feature_names_in_"):
+        estimator.feature_names_in_ = checked.feature_names_in_
+
+
+def task_of(selector: Any) -> str:
+    """The task that a selector is set to, or "auto"."""
+    task = getattr(selector, "task", "auto")
+    return task if isinstance(task, str) else "auto"
+
+
+def seeded(selector: Any, seed: int, **parameters: Any) -> Any:
+    """A copy of a selector, all random states of which are drawn from a seed."""
+    copy = clone(selector).set_params(**parameters)
+    rng = np.random.default_rng(seed)
+    names = sorted(
+        name
+        for name in copy.get_params(deep=True)
+        if name == "random_state" or name.endswith("__random_state")
+    )
+    copy.set_params(**{name: int(rng.integers(2**31 - 1)) for name in names})
+    # Nobody asks for the p-values of these fits, which take longer than the searches.
+    unasked = [name for name in copy.get_params(deep=True) if name.split("__")[-1] == "p_value"]
+    return copy.set_params(**dict.fromkeys(unasked, False))
+
+
+def fitted(selector: Any, x: HostArray, y: HostArray | None) -> Any:
+    """Fit a selector; Ctrl-C, which selectors of this package take for the end of a search, is raised."""
+    with warnings.catch_warnings():
+        # What is to be said about all rows is not said of each part of them.
+        warnings.simplefilter("ignore", DataWarning)
+        selector.fit(x, y)
+    if getattr(selector, "stop_reason_", None) == StopReason.INTERRUPTED:
+        raise KeyboardInterrupt
+    return selector
+
+
+def support_of(selector: Any, n_features: int) -> HostArray:
+    """The features that a fitted selector, or the last step of a pipeline, has selected."""
+    last = selector if hasattr(selector, "get_support") else getattr(selector, "steps", [(None, None)])[-1][1]
+    if not hasattr(last, "get_support"):
+        raise ValueError(
+            f"selector is a {type(selector).__name__}, which has no get_support: pass a selector of "
+            "features, for instance SelectFromModel of it."
+        )
+    support = np.asarray(last.get_support(), dtype=bool)
+    if support.shape != (n_features,):
+        raise ValueError(
+            f"selector selects among {support.size} columns, but X has {n_features}: leave out the steps "
+            "before it that change the columns."
+        )
+    return support
+
+
+def in_order(
+    function: Callable[..., Any], items: Sequence[tuple[Any, ...]], n_jobs: int | None
+) -> Iterator[Any]:
+    """Call a function on each item, in parallel, and yield the results in order.
+
+    As many calls as run at the same time make one batch, so that whoever stops has waited for one batch at
+    most.
+    """
+    workers = effective_n_jobs(n_jobs)
+    remaining = iter(items)
+    if workers == 1:
+        for item in remaining:
+            yield call_single_threaded(function, *item)
+        return
+    with Parallel(n_jobs=workers, prefer="threads") as parallel:
+        while batch := list(islice(remaining, workers)):
+            yield from parallel(delayed(call_single_threaded)(function, *item) for item in batch)
