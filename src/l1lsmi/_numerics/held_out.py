@@ -24,6 +24,8 @@ SQUARED_WIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 REGULARIZATIONS = (1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 #: Added to the diagonal of the kernel of the centres, which is singular where rows repeat.
 RIDGE = 1e-6
+#: Rows at a smaller share of the largest squared distance are the same, up to rounding errors.
+SAME = 1e-9
 #: A row with a leverage of 1 has no leave-one-out error.
 LEAST_ONE_MINUS_LEVERAGE = 1e-6
 #: Permutations of the target in a test.
@@ -53,7 +55,8 @@ def predict_unseen(fitted: HostArray, functions: HostArray, unseen: HostArray) -
     places = np.unique(np.linspace(0, len(fitted) - 1, MAX_CENTERS).round().astype(np.intp))
     centers = fitted[places]
     distances = _squared_distances(fitted, centers)
-    unit = float(np.median(distances[distances > 0])) if (distances > 0).any() else 1.0
+    apart = distances[distances > SAME * distances.max(initial=0.0)]
+    unit = float(np.median(apart)) if apart.size else 1.0
     distances, between, of_unseen = (
         -0.5 / unit * d
         for d in (distances, _squared_distances(centers, centers), _squared_distances(unseen, centers))
@@ -125,15 +128,17 @@ def agreement_p_value(
         products = predictions @ functions.T
         rows = np.arange(len(products))
         observed = float(products[rows, rows].sum())
-        order = rng.permuted(np.tile(rows, (N_PERMUTATIONS, 1)), axis=1)
-        null = products[rows, order].sum(axis=1)
+        permuted = rng.permuted(np.tile(rows, (N_PERMUTATIONS, 1)), axis=1)
+        null = products[rows, permuted].sum(axis=1)
     else:
         _, codes = np.unique(groups, return_inverse=True)
         each = np.bincount(codes.ravel(), (predictions * functions).sum(axis=1))
         observed = float(each.sum())
         null = rng.choice([-1.0, 1.0], size=(N_PERMUTATIONS, each.size)) @ each
-    # A random number that depends on the data alone breaks ties, so that p-values are uniform.
-    tie = np.random.default_rng(crc32(np.ascontiguousarray(predictions).tobytes())).random()
+    # A random number that depends on the data alone, but on no rounding error, breaks ties: p-values are
+    # uniform, and the same wherever they are computed.
+    order = np.argsort(predictions[:, 0].round(6), kind="stable")
+    tie = np.random.default_rng(crc32(order.tobytes())).random()
     margin = 1e-9 * max(1e-300, float(np.abs(null).max(initial=0.0)))
     above = int((null > observed + margin).sum())
     equal = 1 + int((np.abs(null - observed) <= margin).sum())

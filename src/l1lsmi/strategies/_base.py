@@ -159,6 +159,19 @@ class Strategy(BaseEstimator):
                 state.reason = StopReason.INTERRUPTED
                 return self._result(data, k, state, budget)
 
+    def size_for_order(self, most: int) -> int:
+        """How many features to search for, in order to have sets of all sizes up to ``most``.
+
+        Parameters
+        ----------
+        most : int
+
+        Returns
+        -------
+        k : int
+        """
+        return most
+
     def quick(self) -> Any:
         """The same strategy for a search on a part of the rows: silent, in one thread, without a clock.
 

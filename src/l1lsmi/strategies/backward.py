@@ -47,6 +47,19 @@ class Backward(GreedySearch):
 
     needs = ScoresRemovals
 
+    def size_for_order(self, most: int) -> int:
+        """How many features to search for: one, as sets of all sizes are on the way.
+
+        Parameters
+        ----------
+        most : int
+
+        Returns
+        -------
+        k : int
+        """
+        return 1
+
     def _n_steps(self, problem: ScoresRemovals, k: int) -> int:
         return max(problem.columns.size - k, 0) + 1
 

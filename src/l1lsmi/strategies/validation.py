@@ -192,7 +192,7 @@ def search_validated(
         return replace(search(pools[0], most, budget), stop_reason=StopReason.INTERRUPTED), None
     if found is None:
         return search(pools[0], most, budget), None
-    selection = search(found.best_pool, most, budget)
+    selection = search(found.best_pool, strategy.size_for_order(most) if k is None else most, budget)
     if k is None:
         chosen = found.best_k if found.p_value < STRONG_EVIDENCE else 0
         selection = _cut(strategy, problem, selection, chosen)
@@ -214,7 +214,7 @@ def _cut(strategy: Strategy, problem: Any, selection: Any, k: int) -> Any:
     ranking = np.ones(problem.n_features, dtype=np.intp)
     ranking[selection.order[k:]] = np.arange(2, problem.n_features - k + 2)
     smaller = selection
-    if 0 < k < int(selection.support.sum()):
+    if k and not np.array_equal(support, selection.support):
         smaller = strategy.quick().search(problem.restricted_to(np.sort(selection.order[:k])), k)
     nothing: dict[str, Any] = {"score": 0.0}
     if hasattr(selection, "weights"):
@@ -310,7 +310,7 @@ def _judge(
         strongest = by_single_effect(some.table, some.target, problem.columns)[:pool]
         some = some.restricted_to(np.sort(strongest))
     k = min(int(sizes[-1]), some.columns.size)
-    selection = strategy.search(some, k, budget)
+    selection = strategy.search(some, strategy.size_for_order(k) if sizes.size > 2 else k, budget)
     if selection.stop_reason == StopReason.INTERRUPTED:
         raise KeyboardInterrupt
     values = to_numpy(problem.table.take(np.arange(problem.table.n_rows), selection.order[:k]))

@@ -1,0 +1,416 @@
+"""Rows that a search has not seen: fits to the others, p-values, splits, and what they decide."""
+
+import os
+import signal
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+from scipy.stats import kstest
+
+from l1lsmi import L1HSIC, L1LSMI, FeatureSelector
+from l1lsmi._numerics import held_out
+from l1lsmi._numerics.target import Target
+from l1lsmi._numerics.terms.pool import by_single_effect
+from l1lsmi._rows.table import Table
+from l1lsmi._validation.folds import group_folds
+from l1lsmi._warnings import DataWarning
+from l1lsmi.datasets import make_and_or, make_quad, make_xor
+from l1lsmi.measures import HSIC, Pearson, SquaredMutualInformation
+from l1lsmi.strategies import Backward, Exhaustive, Forward, L1Path, Ranking, validation
+from l1lsmi.strategies.selection import StopReason
+from l1lsmi.strategies.validation import pool_sizes, sizes_up_to
+
+
+def noise(n=80, m=6, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, m)), rng.integers(0, 2, n)
+
+
+# -- fits -------------------------------------------------------------------------------------
+
+
+def test_leave_one_out_errors_are_those_of_fits_without_a_row():
+    rng = np.random.default_rng(0)
+    x, functions = rng.normal(size=(20, 2)), rng.normal(size=(20, 3))
+    centers = x[:8]
+    kernel = np.exp(-0.5 * ((x[:, None] - centers) ** 2).sum(2))
+    between = np.exp(-0.5 * ((centers[:, None] - centers) ** 2).sum(2))
+    error, coefficients = held_out._best_fit(kernel, between.copy(), functions)
+    penalty = between + held_out.RIDGE * np.eye(8)
+    expected = []
+    for regularization in held_out.REGULARIZATIONS:
+        total = 0.0
+        for i in range(20):
+            k, f = np.delete(kernel, i, 0), np.delete(functions, i, 0)
+            fit = np.linalg.solve(k.T @ k + regularization * penalty, k.T @ f)
+            total += ((functions[i] - kernel[i] @ fit) ** 2).sum()
+        expected.append(total)
+    assert error == pytest.approx(min(expected), rel=1e-6)
+    best = held_out.REGULARIZATIONS[int(np.argmin(expected))]
+    fit = np.linalg.solve(kernel.T @ kernel + best * penalty, kernel.T @ functions)
+    np.testing.assert_allclose(kernel @ coefficients, kernel @ fit, atol=1e-8)
+
+
+def test_predictions_follow_a_function_and_are_means_without_features():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(400, 2))
+    functions = (x[:, :1] * x[:, 1:] > 0) * 1.0
+    found = held_out.predict_unseen(x[:300], functions[:300], x[300:])
+    assert ((found - functions[300:]) ** 2).mean() < 0.3 * functions.var()
+    nothing = held_out.predict_unseen(x[:300, :0], functions[:300], x[300:, :0])
+    np.testing.assert_allclose(nothing, functions[:300].mean())
+    # Rows that are all the same.
+    same = held_out.predict_unseen(np.zeros((50, 1)), functions[:50], np.zeros((5, 1)))
+    np.testing.assert_allclose(same, functions[:50].mean(), atol=1e-6)
+
+
+# -- p-values ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["numbers", "rare", "groups"])
+def test_p_values_are_uniform_without_dependence(kind):
+    found = []
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        predictions = rng.normal(size=(16, 2))
+        functions = rng.normal(size=(16, 2))
+        groups = None
+        if kind == "rare":
+            functions = rng.permutation(np.eye(16)[:, :2])
+        if kind == "groups":
+            groups = np.repeat(np.arange(8), 2)
+        found.append(held_out.agreement_p_value(predictions, functions, groups, np.random.default_rng(0)))
+    assert kstest(found, "uniform").pvalue > 0.005
+
+
+def test_agreement_is_found_and_disagreement_is_not():
+    rng = np.random.default_rng(0)
+    functions = rng.normal(size=(30, 1))
+    assert held_out.agreement_p_value(functions + rng.normal(size=(30, 1)), functions, None, rng) < 0.01
+    assert held_out.agreement_p_value(-functions, functions, None, rng) > 0.99
+
+
+def test_combined_p_values():
+    assert held_out.combined_p_value([0.03], [10]) == pytest.approx(0.03)
+    assert held_out.combined_p_value([0.5, 0.5], [10, 20]) == pytest.approx(0.5)
+    # Two equal z-values of equal weight: sqrt(2) times as large together.
+    assert held_out.combined_p_value([0.158655, 0.158655], [5, 5]) == pytest.approx(0.0786496, rel=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["classes", "rare", "numbers"])
+def test_p_values_of_fits_are_uniform_without_dependence(kind):
+    found = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(40, 3))
+        y = {"classes": rng.integers(0, 2, 40), "rare": np.arange(40) < 5, "numbers": rng.normal(size=40)}[
+            kind
+        ]
+        selector = L1LSMI(1, n_restarts=1, n_basis=20)
+        found.append(selector.fit(X, y).p_value_)
+    assert kstest(found, "uniform").pvalue > 0.005
+
+
+# -- splits -----------------------------------------------------------------------------------
+
+
+def test_every_class_is_seen_and_unseen_in_every_split():
+    rng = np.random.default_rng(0)
+    target = Target.of_classes(np.repeat([0, 1, 2, 3], [30, 20, 3, 2]))
+    splits = validation._splits(target, None, rng)
+    assert len(splits) == validation.N_BLOCKS - validation.N_SEEN
+    for split in splits:
+        assert set(target.codes[split.seen]) == {0, 1, 2, 3}
+        assert not set(split.seen) & set(split.unseen)
+        assert sorted([*split.seen, *split.unseen]) == list(range(55))
+    # Blocks that p-values come from are disjoint, and each is seen by all later searches.
+    near = [set(split.unseen[: split.n_next]) for split in splits]
+    for i, split in enumerate(splits):
+        assert all(block <= set(split.seen) for block in near[:i])
+        assert all(not block & set(split.seen) for block in near[i:])
+
+
+@pytest.mark.parametrize("numeric", [False, True])
+def test_groups_are_never_split(numeric):
+    rng = np.random.default_rng(0)
+    groups = rng.integers(0, 20, 100)
+    y = rng.normal(size=100)
+    target = Target.of_values(y, y.mean(), y.std()) if numeric else Target.of_classes(y > 0)
+    for split in validation._splits(target, groups, rng):
+        assert not set(groups[split.seen]) & set(groups[split.unseen])
+    folds = group_folds(5, groups).test_fold
+    assert all(len(set(folds[groups == g])) == 1 for g in range(20))
+    assert len(set(folds)) == 5
+    own = group_folds("anything else", groups)
+    assert own == "anything else"
+
+
+def test_of_many_rows_some_are_drawn(monkeypatch):
+    monkeypatch.setattr(validation, "MAX_ROWS", 60)
+    rng = np.random.default_rng(0)
+    target = Target.of_classes(np.arange(200) % 2)
+    rows = validation._some_rows(target, None, rng)
+    assert rows.size == 60 and target.codes[rows].mean() == 0.5
+    groups = np.arange(200) // 5
+    rows = validation._some_rows(target, groups, rng)
+    assert all((groups[rows] == g).sum() == 5 for g in set(groups[rows]))
+    assert 40 <= rows.size <= 60
+    X, y = make_xor(300, random_state=0)
+    assert L1LSMI("auto").fit(X, y).get_support(indices=True).tolist() == [0, 1]
+
+
+def test_sizes_and_pools():
+    assert sizes_up_to(4).tolist() == [0, 1, 2, 3, 4]
+    assert sizes_up_to(20).tolist() == [*range(13), 14, 16, 19, 20]
+    assert pool_sizes(10_000, 10) == [50, 300, 10_000]
+    assert pool_sizes(10_000, 100) == [200, 600, 10_000]
+    assert pool_sizes(150, 10) == [50, 150]
+    assert pool_sizes(60, 10) == [60]
+
+
+def test_columns_by_single_effect():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 8))
+    X[:, 5] = 1.0
+    y = X[:, 2] + 0.5 * X[:, 6] + 0.1 * rng.normal(size=300)
+    target = Target.of_values(y, y.mean(), y.std())
+    order = by_single_effect(Table.of(X), target, np.arange(8))
+    assert order[:2].tolist() == [2, 6]
+    assert order[-1] == 5
+    assert sorted(order) == list(range(8))
+
+
+# -- how many features ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("make", "k"), [(make_and_or, 4), (make_quad, 2), (make_xor, 2)])
+def test_auto_finds_the_number_of_features(make, k, seed):
+    X, y = make(200, random_state=seed)
+    selector = L1LSMI("auto").fit(X, y)
+    assert selector.get_support(indices=True).tolist() == list(range(k))
+    assert (selector.weights_[:k] > 0).all() and not selector.weights_[k:].any()
+    assert selector.p_value_ < 1e-3
+    assert ((selector.ranking_ == 1) == selector.support_).all()
+    assert sorted(selector.ranking_[~selector.support_]) == list(range(2, 12 - k))
+    assert selector.frequency_[:k].min() >= 0.5
+    found = selector.validation_
+    assert found.k[0] == 0 and found.mean[0] == 0 and found.standard_error[0] == 0
+    assert found.per_split.shape == (4, found.k.size)
+    top = found.mean.argmax()
+    within = found.mean >= found.mean[top] - found.standard_error[top]
+    assert found.best_k == found.k[within][0] == k
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        L1HSIC("auto"),
+        FeatureSelector(HSIC(), Backward(), "auto"),
+        FeatureSelector(SquaredMutualInformation(n_basis=30), Forward(), "auto"),
+        FeatureSelector(Pearson(), Ranking(), "auto"),
+        FeatureSelector(HSIC(), L1Path(n_restarts=1), "auto"),
+    ],
+)
+def test_auto_with_other_measures_and_strategies(selector):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 5))
+    y = X[:, 1] - X[:, 3] + 0.3 * rng.normal(size=150)
+    selector.fit(X, y)
+    assert selector.get_support(indices=True).tolist() == [1, 3]
+    assert np.array_equal(selector.support_for(2), selector.support_)
+
+
+def test_auto_selects_nothing_of_noise_and_says_so():
+    X, y = noise(seed=1)
+    selector = L1LSMI("auto")
+    with pytest.warns(DataWarning, match="No features are selected"):
+        selector.fit(X, y)
+    assert not selector.support_.any() and not selector.weights_.any()
+    assert selector.smi_ == 0 and selector.p_value_ > validation.STRONG_EVIDENCE
+    assert len(selector.warnings_) == 1
+    assert selector.support_for(2).sum() == 2
+    with pytest.warns(UserWarning, match="No features"):
+        assert selector.transform(X).shape == (80, 0)
+
+
+@pytest.mark.filterwarnings("always")
+def test_a_fixed_number_of_noise_features_is_warned_of_once():
+    X, y = noise()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        selector = L1LSMI(2).fit(X, y)
+    assert [str(w.message) for w in caught] == selector.warnings_
+    assert selector.warnings_[0].startswith("No evidence that these predict y")
+    assert selector.support_.sum() == 2
+    assert selector.validation_.k.tolist() == [0, 2]
+    assert L1LSMI(2, p_value=False).fit(X, y).p_value_ is None
+
+
+def test_clear_effects_of_many_rows_take_no_splits(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(800, 6))
+    y = X[:, 1] + 0.2 * rng.normal(size=800)
+    monkeypatch.setattr(validation, "validate", None)
+    selector = L1LSMI(1).fit(X, y)
+    assert selector.validation_ is None and selector.frequency_ is None
+    assert selector.p_value_ < validation.CLEAR
+
+
+def test_bounds_of_terms_hold_without_dependence():
+    below = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(500, 6)), rng.normal(size=500)
+        selection = L1Path(n_restarts=1).select(SquaredMutualInformation(n_basis=20), X, y, 2, random_state=0)
+        below += selection.p_value < 0.1
+    assert below <= 10  # at most 4 on average
+
+
+# -- how many columns -------------------------------------------------------------------------
+
+
+def wide(n=60, m=200, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, m))
+    return X, X[:, 3] + X[:, 7] + 0.5 * rng.normal(size=n)
+
+
+def test_unseen_rows_choose_the_pool_of_a_wide_table():
+    X, y = wide()
+    selector = L1LSMI(2, n_restarts=2).fit(X, y)
+    found = selector.validation_
+    assert found.pool.tolist() == [50, 200]
+    assert selector.pool_size_ == found.best_pool == found.pool[found.pool_mean.argmax()]
+    assert selector.get_support(indices=True).tolist() == [3, 7]
+
+
+def test_a_pool_restricts_the_search():
+    X, y = wide()
+    codes = y > np.median(y)
+    selector = L1LSMI(5, pool=20, n_restarts=1).fit(X, codes)
+    strongest = by_single_effect(Table.of(X), Target.of_classes(codes), np.arange(200))[:20]
+    assert set(selector.get_support(indices=True)) <= set(strongest)
+    assert selector.pool_size_ == 20
+    assert L1LSMI(5, pool=None, n_restarts=1, p_value=False).fit(X, y).validation_ is None
+    with pytest.raises(ValueError, match="pool=3 has fewer columns than the 5 features"):
+        L1LSMI(5, pool=3).fit(X, y)
+    with pytest.raises(ValueError, match="'pool' parameter"):
+        L1LSMI(5, pool="all").fit(X, y)
+
+
+def test_exhaustive_search_orders_its_features():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 5))
+    selection = Exhaustive().select(HSIC(), X, X[:, 4] + 0.3 * X[:, 1], 2)
+    assert selection.order[:2].tolist() == [4, 1]
+    assert sorted(selection.order) == list(range(5))
+
+
+def test_bad_arguments_are_told():
+    X, y = make_xor(60, random_state=0)
+    selector = L1LSMI(2, n_restarts=1).fit(X, y)
+    with pytest.raises(ValueError, match="k=11 must be a whole number"):
+        selector.support_for(11)
+    with pytest.raises(ValueError, match=r"groups has shape \(3,\), but there are 60 rows"):
+        selector.fit(X, y, groups=[1, 2, 3])
+    with pytest.raises(ValueError, match="groups has one group only"):
+        selector.fit(X, y, groups=np.zeros(60))
+    with pytest.raises(ValueError, match="n_features_to_select"):
+        L1LSMI("all").fit(X, y)
+
+
+# -- the same answer --------------------------------------------------------------------------
+
+
+def assert_same(one, other):
+    assert np.array_equal(one.support_, other.support_)
+    assert np.array_equal(one.order_, other.order_)
+    np.testing.assert_allclose(one.validation_.mean, other.validation_.mean, rtol=1e-6, atol=1e-6)
+    assert one.p_value_ == pytest.approx(other.p_value_, rel=1e-6)
+
+
+def test_threads_and_seeds_do_not_change_the_answer():
+    X, y = make_and_or(120, random_state=0)
+    one = L1LSMI("auto", random_state=0).fit(X, y)
+    assert_same(one, L1LSMI("auto", random_state=0, n_jobs=2).fit(X, y))
+    assert_same(one, L1LSMI("auto", random_state=5).fit(X, y))
+
+
+@pytest.mark.parametrize("road", ["blocks", "parquet", "dask", "torch"])
+def test_roads_do_not_change_the_answer(road, tmp_path):
+    X, y = make_quad(160, random_state=0)
+    expected = L1LSMI("auto").fit(X, y)
+    source = X, y
+    if road == "blocks":
+        source = (lambda: iter(np.array_split(X, 5))), y
+    if road == "parquet":
+        pd = pytest.importorskip("pandas")
+        table = pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])]).assign(y=y)
+        table.to_parquet(tmp_path / "table.parquet")
+        source = tmp_path / "table.parquet", "y"
+    if road == "dask":
+        source = pytest.importorskip("dask.array").from_array(X, chunks=(40, X.shape[1])), y
+    if road == "torch":
+        source = pytest.importorskip("torch").asarray(X), y
+    assert_same(expected, L1LSMI("auto").fit(*source))
+
+
+def test_groups_of_repeated_rows_are_not_evidence():
+    # Every row of noise is there five times: without groups, rows of the same group give each other away.
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(30), 5)
+    X = rng.normal(size=(30, 4))[groups] + 0.01 * rng.normal(size=(150, 4))
+    y = rng.integers(0, 2, 30)[groups]
+    assert L1LSMI(2).fit(X, y).p_value_ < 1e-3
+    assert L1LSMI(2).fit(X, y, groups=groups).p_value_ > 0.01
+
+
+# -- limits -----------------------------------------------------------------------------------
+
+
+def test_a_time_limit_gives_an_answer():
+    X, y = wide(n=80, m=400)
+    for limit in (0.01, 0.5):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            started = time.perf_counter()
+            selector = L1LSMI(3, time_limit=limit).fit(X, y)
+            assert time.perf_counter() - started < limit + 10
+        assert selector.support_.sum() == 3
+
+
+def test_an_interruption_of_the_splits_gives_an_answer(monkeypatch):
+    X, y = wide()
+
+    def interrupted(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(validation, "validate", interrupted)
+    for selector in (L1LSMI(2), L1LSMI(2, pool=None), L1LSMI("auto")):
+        with pytest.warns(UserWarning, match="interrupted"):
+            selector.fit(X, y)
+        assert selector.stop_reason_ == StopReason.INTERRUPTED
+        assert selector.support_.sum() >= 2
+        assert selector.p_value_ is None
+
+
+def test_ctrl_c_during_the_splits(monkeypatch):
+    X, y = make_quad(400, random_state=0)
+    original = validation._judge
+
+    def slow(*args, **options):
+        time.sleep(0.5)
+        return original(*args, **options)
+
+    monkeypatch.setattr(validation, "_judge", slow)
+    monkeypatch.setattr(validation, "MAX_ROWS", 100)
+    timer = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.warns(UserWarning, match="interrupted"):
+        selector = L1LSMI(2, n_restarts=1).fit(X, y)
+    timer.join()
+    assert selector.get_support(indices=True).tolist() == [0, 1]
