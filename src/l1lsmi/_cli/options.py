@@ -40,8 +40,42 @@ data_options = _group(
     click.option("-t", "--target", required=True, help="Column to predict."),
 )
 
+
+class NumberOrAuto(click.ParamType):
+    """A whole number, at least 1, or "auto"."""
+
+    name = "number"
+
+    def convert(
+        self, value: Any, parameter: click.Parameter | None, context: click.Context | None
+    ) -> int | str:
+        if isinstance(value, int):
+            return value
+        text = str(value).strip().lower()
+        if text == "auto":
+            return text
+        try:
+            number = int(text)
+        except ValueError:  # also of more digits than Python converts
+            number = 0
+        if number < 1:
+            self.fail(
+                f"{str(value)[:40]!r} is neither a whole number, at least 1, nor auto.", parameter, context
+            )
+        return number
+
+
 k_option = click.option(
     "-k", type=click.IntRange(min=1), help="Number of features; by default 10, or half of fewer than 20."
+)
+
+#: -k for a command that can choose the number.
+k_or_auto_option = click.option(
+    "-k",
+    type=NumberOrAuto(),
+    metavar="NUMBER|auto",
+    help="Number of features; auto chooses it by rows that the search has not seen, and selects none where "
+    "there is no evidence that any predict the target. By default 10, or half of fewer than 20.",
 )
 
 report_option = click.option("--report", metavar="PATH", help="Write an HTML report.")
