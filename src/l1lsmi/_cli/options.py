@@ -41,28 +41,19 @@ data_options = _group(
 )
 
 
-class NumberOrAuto(click.ParamType):
+def _number_or_auto(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> int | str | None:
     """A whole number, at least 1, or "auto"."""
-
-    name = "number"
-
-    def convert(
-        self, value: Any, parameter: click.Parameter | None, context: click.Context | None
-    ) -> int | str:
-        if isinstance(value, int):
-            return value
-        text = str(value).strip().lower()
-        if text == "auto":
-            return text
-        try:
-            number = int(text)
-        except ValueError:  # also of more digits than Python converts
-            number = 0
-        if number < 1:
-            self.fail(
-                f"{str(value)[:40]!r} is neither a whole number, at least 1, nor auto.", parameter, context
-            )
-        return number
+    if value is None or value.strip().lower() == "auto":
+        return value and "auto"
+    try:
+        number = int(value)
+    except ValueError:  # also of more digits than Python converts
+        number = 0
+    if number < 1:
+        raise click.BadParameter(f"{value[:40]!r} is neither a whole number, at least 1, nor auto.")
+    return number
 
 
 k_option = click.option(
@@ -72,7 +63,7 @@ k_option = click.option(
 #: -k for a command that can choose the number.
 k_or_auto_option = click.option(
     "-k",
-    type=NumberOrAuto(),
+    callback=_number_or_auto,
     metavar="NUMBER|auto",
     help="Number of features; auto chooses it by rows that the search has not seen, and selects none where "
     "there is no evidence that any predict the target. By default 10, or half of fewer than 20.",

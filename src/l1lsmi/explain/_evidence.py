@@ -32,6 +32,12 @@ def curve_of(selector: Any) -> Validation | None:
     return None if validation is None or np.count_nonzero(validation.k) < 2 else validation
 
 
+def has_evidence(selector: Any) -> bool | None:
+    """Whether there is evidence that the target depends on the features; None where nothing is known."""
+    p_value = getattr(selector, "p_value_", None)
+    return None if p_value is None else bool(p_value <= EVIDENCE)
+
+
 def evidence(selector: Any) -> str | None:
     """One sentence on whether the selected features predict the target; None where nothing is known.
 
@@ -61,7 +67,7 @@ def evidence(selector: Any) -> str | None:
     if n_selected == 0:
         return _why_empty(p_value, p)
     these = "this feature predicts" if n_selected == 1 else "these features predict"
-    if p_value > EVIDENCE:
+    if not has_evidence(selector):
         return f"There is no evidence that {these} the target: {UNSEEN}, {p}."
     if validation is None:
         return f"The effects in all rows are clear evidence that the target depends on the features ({p})."

@@ -10,7 +10,7 @@ import numpy as np
 
 from l1lsmi._arrays import HostArray
 from l1lsmi.explain import Contributions, Interactions, Redundancy, Rejected, ScoreBySize
-from l1lsmi.explain._evidence import curve_of, evidence, how_many, told_stop_reason
+from l1lsmi.explain._evidence import curve_of, evidence, has_evidence, how_many, told_stop_reason
 from l1lsmi.report._feature_index import FeatureIndex
 from l1lsmi.report._names import printable
 from l1lsmi.report._numbers import number, numbers
@@ -48,6 +48,7 @@ def selected_section(
         "n_selected": len(index.selected),
         "score": None if contributions is None else number(contributions.score),
         "p_value": number(getattr(selector, "p_value_", None)),
+        "has_evidence": has_evidence(selector),
         "evidence": evidence(selector),
         "how_many": how_many(selector),
         "stop_reason": told_stop_reason(selector),

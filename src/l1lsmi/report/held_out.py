@@ -39,7 +39,8 @@ def held_out_errors(
     """Held-out errors of a predictor, with selected features and with all features.
 
     In each split, a copy of the selector is fitted to the training rows, with at most one restart of its
-    search; where a fitted one has chosen the number of features, the copies select as many. A support vector machine is fitted to the same rows and evaluated on the others.
+    search; where a fitted selector has chosen the number of features, its copies select as many. A support
+    vector machine is fitted to the same rows and evaluated on the others.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ const drawCurve = (figure, sizes, choose) => {
   const x = scale([sizes.sets[0].size, sizes.sets[sizes.sets.length - 1].size], [frame.left + 8, frame.right]);
   const place = scale([low, high], [frame.bottom, frame.top]);
   const y = (score) => place(score * factor);
-  const across = ticks(low, high, 4);
+  const across = ticks(low, high, 5);
   gridLines(picture, across.values, across.step, place, frame.left, frame.right, sizes.unseen ? "\u202f%" : "");
   const below = ticks(sizes.sets[0].size, sizes.sets[sizes.sets.length - 1].size, Math.max(2, Math.floor(width / 70)));
   for (const value of below.values.filter(Number.isInteger)) {
