@@ -12,8 +12,8 @@ class L1LSMI(L1Selector):
     """Select features by l1-penalised squared-loss mutual information.
 
     Finds the set of k features that is most informative about the target, or chooses k, too. It sees
-    interactions (an exclusive or, where no feature is informative alone) and non-linear dependence, and leaves
-    out redundant features. Features are standardised inside; constant features get weight 0.
+    interactions (an exclusive or, where no feature is informative alone) and non-linear dependence, and
+    leaves out redundant features. Features are standardised inside; constant features get weight 0.
 
     Parameters
     ----------
