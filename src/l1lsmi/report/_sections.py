@@ -13,7 +13,7 @@ from l1lsmi.explain import Contributions, Interactions, Redundancy, Rejected, Sc
 from l1lsmi.explain._evidence import curve_of, evidence, has_evidence, how_many, told_stop_reason
 from l1lsmi.report._feature_index import FeatureIndex
 from l1lsmi.report._names import printable
-from l1lsmi.report._numbers import number, numbers
+from l1lsmi.report._numbers import NARROW_SPACE, number, numbers
 
 #: Largest numbers of table rows.
 MAX_SELECTED = 100
@@ -49,8 +49,8 @@ def selected_section(
         "score": None if contributions is None else number(contributions.score),
         "p_value": number(getattr(selector, "p_value_", None)),
         "has_evidence": has_evidence(selector),
-        "evidence": evidence(selector),
-        "how_many": how_many(selector),
+        "evidence": _unbroken(evidence(selector)),
+        "how_many": _unbroken(how_many(selector)),
         "stop_reason": told_stop_reason(selector),
         "estimate": number(getattr(selector, "smi_", None)),
         "has_weights": has_weights,
@@ -59,6 +59,15 @@ def selected_section(
         "n_left_out": len(index.selected) - len(rows),
         "n_rows": n_rows if contributions is None else contributions.n_rows,
     }
+
+
+def _unbroken(sentence: str | None) -> str | None:
+    """A sentence in which no line begins with a percent sign, and p-values are on one line."""
+    if sentence is None:
+        return None
+    for text in ("p = ", "p < "):
+        sentence = sentence.replace(text, text.replace(" ", "\N{NO-BREAK SPACE}"))
+    return sentence.replace(" %", f"{NARROW_SPACE}%")
 
 
 def sizes_section(curve: ScoreBySize, index: FeatureIndex) -> dict[str, Any]:
