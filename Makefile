@@ -2,7 +2,8 @@
 #   make select   set up .venv and select features of a dataset that ships with scikit-learn
 #                 (DATA=breast_cancer, diabetes, digits, iris or wine; K=number of features)
 #   make select FILE=patients.csv TARGET=diagnosis K=10 REPORT=report.html
-#                 the same for a file of your own; K and REPORT can be left out
+#                 the same for a file of your own; K is a number or auto, and K and REPORT
+#                 can be left out
 #   make test     set up .venv, then lint, types and all tests
 #   make docs     the documentation as a site in build/docs, every example run (minutes)
 #   make bench    the speed and accuracy tables (minutes)

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -71,7 +72,7 @@ def browser(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """Four reports: classification, regression, a greedy path, and hostile names."""
+    """Reports: classification, regression, a greedy path, hostile names, a chosen number, no features."""
     folder = tmp_path_factory.mktemp("reports")
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 8))
@@ -80,21 +81,27 @@ def pages(tmp_path_factory):
     classes = np.where(signal > 1, "yes", "no")
     harmless = [f"feature {j}" for j in range(8)]
     weighted, greedy = L1LSMI(4, random_state=0, n_restarts=1), FeatureSelector(HSIC(), Backward(), 4)
+    chosen, nothing = FeatureSelector(HSIC(), Backward(), "auto"), rng.normal(size=90)
     kinds = {
         "classes": (weighted, classes, {"feature_names": harmless, "n_splits": 2}),
         "regression": (weighted, signal, {"feature_names": harmless, "n_splits": 2}),
         "greedy": (greedy, classes, {"feature_names": harmless, "held_out": False}),
         "hostile": (weighted, np.char.add("<b>", classes), {"feature_names": HOSTILE, "held_out": False}),
+        "chosen": (chosen, classes, {"feature_names": harmless, "held_out": False}),
+        "empty": (chosen, nothing, {"feature_names": harmless, "held_out": False}),
     }
     written = {}
     for name, (selector, y, options) in kinds.items():
         target = "<img src=y onerror=window.hacked=4>" if name == "hostile" else "outcome"
         path = folder / f"{name}.html"
-        written[name] = write_report(path, selector.fit(X, y), X, y, target=target, max_rows=60, **options)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="No ")  # of evidence
+            selector.fit(X, y)
+        written[name] = write_report(path, selector, X, y, target=target, max_rows=60, **options)
     return written
 
 
-KINDS = ["classes", "regression", "greedy", "hostile"]
+KINDS = ["classes", "regression", "greedy", "hostile", "chosen", "empty"]
 
 
 def opened(browser, path: Path, width=1280, dark=False):
@@ -150,7 +157,8 @@ def test_every_plot_is_drawn(browser, pages, kind):
         "return [...document.querySelectorAll('[data-picture], [data-plot]')].map((place) => "
         "[place.dataset.picture ?? 'plot', place.querySelectorAll('svg .mark').length])"
     )
-    assert {"sizes", "plots", "path", "redundancy", "interactions"} <= {name for name, _ in places}
+    drawn = {"sizes"} if kind == "empty" else {"sizes", "plots", "path", "redundancy", "interactions"}
+    assert drawn <= {name for name, _ in places}
     assert all(marks >= 2 for _, marks in places), places
 
 
@@ -164,6 +172,20 @@ def test_nothing_is_wider_than_the_window(browser, pages, kind, width):
     browser.execute_script("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
     inside, window = browser.execute_script(wide)
     assert inside <= window
+
+
+@pytest.mark.parametrize(("kind", "n_bars"), [("classes", 0), ("chosen", 8), ("empty", 8)])
+def test_unseen_rows_have_standard_errors(browser, pages, kind, n_bars):
+    opened(browser, pages[kind])
+    figure = browser.find_element("css selector", "[data-picture=sizes]")
+    assert len(figure.find_elements("css selector", ".spread")) == n_bars
+    (selected,) = [t.text for t in figure.find_elements("css selector", "text.other")]
+    output = browser.find_element("id", "size-output").text
+    assert selected == f"selected: {output}" and (output == "0") == (kind == "empty")
+    ticks = [t.text for t in figure.find_elements("css selector", "text")]
+    assert not any(tick in ("-0", "\N{MINUS SIGN}0") for tick in ticks)
+    shown = browser.find_element("id", "size-set").text
+    assert ("predicted in unseen rows" in shown) == (n_bars > 0)
 
 
 def test_tables_that_scroll_keep_their_names_visible(browser, pages):

@@ -1,5 +1,6 @@
 """Commands: their results as text and JSON, their files, and their errors."""
 
+import html
 import json
 import os
 import re
@@ -151,6 +152,83 @@ def current_umask():
     return mask
 
 
+@pytest.fixture
+def noise(tmp_path):
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.normal(size=(100, 6)), columns=list("abcdef")).assign(y=rng.normal(size=100))
+    path = tmp_path / "noise.csv"
+    frame.to_csv(path, index=False)
+    return SimpleNamespace(path=str(path), frame=frame, folder=tmp_path)
+
+
+def test_the_number_is_chosen(capfd, xor):
+    found = called_json(capfd, "select", "select", xor.path, "-t", "label", "-k", "auto")
+    selector = METHODS["l1-lsmi"].make("auto", task="classification", random_state=0)
+    selector.fit(xor.frame.drop(columns="label").to_numpy(), xor.frame["label"].to_numpy())
+    assert {f["name"] for f in found["features"]} == {"x0", "x1"} and found["k"] == "auto"
+    assert found["p_value"] == selector.p_value_ < 0.001 and found["notes"] == []
+    validation = {name: getattr(selector.validation_, name) for name in found["validation"]}
+    assert set(validation) == {"k", "mean", "standard_error", "per_split", "best_k"}
+    for name, values in validation.items():
+        np.testing.assert_allclose(found["validation"][name], values, atol=1e-12)
+
+
+def test_the_chosen_number_is_explained(capfd, xor):
+    report = xor.folder / "r.html"
+    result = call(capfd, "select", xor.path, "-t", "label", "-k", "auto", "--report", report)
+    assert result.code == 0 and "selected 2 of 10 features" in result.out
+    (sentence,) = re.findall(r"In rows that the search has not seen, these features predict .+", result.out)
+    page = " ".join(html.unescape(report.read_text()).split())
+    assert sentence.endswith("(p < 0.0001).") and sentence in page
+    assert "No other number of features predicts more than 2." in result.out
+    assert "asked for" not in result.out and "-k auto" in report.read_text()
+
+
+def test_a_given_number_without_evidence(capfd, noise):
+    result = call(capfd, "select", noise.path, "-t", "y", "-k", 2)
+    assert result.code == 0 and "selected 2 of 6 features" in result.out
+    assert result.out.count("no evidence") == 1 and "evidence" not in result.err
+    assert "There is no evidence that these features predict the target: in rows that" in result.out
+    found = called_json(capfd, "select", "select", noise.path, "-t", "y", "-k", 2)
+    assert found["p_value"] > 0.05 and found["notes"] == [] and found["validation"]["k"] == [0, 2]
+
+
+@pytest.mark.parametrize("method", ["l1-lsmi", "pearson"])
+def test_no_features(capfd, noise, method):
+    names = {"save": "s.json", "output": "o.csv", "report": "r.html"}
+    paths = {name: noise.folder / file for name, file in names.items()}
+    written = [word for name, path in paths.items() for word in (f"--{name}", path)]
+    args = ["select", noise.path, "-t", "y", "-k", "auto", "-m", method, *written]
+    result = call(capfd, *args)
+    assert result.code == 0 and "selected none of 6 features" in result.out
+    assert "No features are selected: there is no evidence that any predict the target" in result.out
+    assert "target alone, as no columns are selected: " in result.err and "evidence" not in result.err
+    np.testing.assert_allclose(pd.read_csv(paths["output"]), noise.frame[["y"]])
+    assert "None of 6 features" in paths["report"].read_text()
+    saved = json.loads(paths["save"].read_text())
+    jsonschema.validate(saved, json.loads(schema_text("select")))
+    assert saved["features"] == saved["columns"] == []
+    assert called_json(capfd, "select", *args)["features"] == []
+    result = call(capfd, "apply", paths["save"], noise.path)
+    assert result.code == 1 and result.err.count("\n") == 1
+    assert "is a selection of no columns: there is nothing to take" in result.err
+
+
+def test_methods_that_choose_no_number(capfd, xor):
+    able = {name for name, method in METHODS.items() if method.chooses_k}
+    assert set(METHODS) - able == {"mrmr", "qpfs", "lasso", "relieff", "spec", "laplacian"}
+    result = call(capfd, "select", xor.path, "-t", "label", "-k", "auto", "-m", "mrmr")
+    assert "-k auto is not supported by the method mrmr: pass a number, or use l1-lsmi," in result.err
+    with pytest.raises(ValueError, match="k='auto' is not supported by the method 'mrmr'"):
+        METHODS["mrmr"].make("auto")
+
+
+@pytest.mark.parametrize("k", ["0", "-2", "2.5", "ten", "", "1" * 5000])
+def test_a_number_or_auto(capfd, xor, k):
+    result = call(capfd, "select", xor.path, "-t", "label", "-k", k)
+    assert result.code == 2 and "is neither a whole number, at least 1, nor auto." in result.err
+
+
 def test_k_by_default(capfd, xor):
     assert called_json(capfd, "select", "select", xor.path, "-t", "label", "-m", "pearson")["k"] == 5
 
@@ -255,6 +333,7 @@ def test_apply_names_missing_columns(capfd, xor):
         (b"[1]", "is not a selection"),
         (b'{"format": "l1lsmi-selection", "version": 7}', "version '7'"),
         (b'{"format": "l1lsmi-selection", "version": 1, "columns": [1]}', "no list of columns"),
+        (b'{"format": "l1lsmi-selection", "version": 1, "columns": []}', "a selection of no columns"),
         (b"[" * 100_000, "is not JSON"),
         (b'{"version": ' + b"1" * 5000 + b"}", "is not a selection"),
     ],
@@ -432,6 +511,8 @@ USAGE = {
     "no such option": ["select", "FILE", "-t", "label", "--nonsense"],
     "no target": ["select", "FILE"],
     "k of zero": ["select", "FILE", "-t", "label", "-k", "0"],
+    "a method without auto": ["select", "FILE", "-t", "label", "-m", "lasso", "-k", "auto"],
+    "a comparison without a number": ["compare", "FILE", "-t", "label", "-k", "auto"],
     "k too large": ["select", "FILE", "-t", "label", "-k", "11"],
     "no such method": ["select", "FILE", "-t", "label", "-m", "magic"],
     "no time limit": ["select", "FILE", "-t", "label", "-m", "mrmr", "--time-limit", "3"],

@@ -170,3 +170,16 @@ def test_bad_input_is_refused(given, change, words):
     X, y = make_xor(60, random_state=0)
     with pytest.raises(ValueError, match=words):
         compare_selectors(given, **({"X": X, "y": y} | change))
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_without_features_the_prediction_is_constant(task):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    y = rng.integers(0, 2, 60) if task == "classification" else rng.normal(size=60)
+    automatic = FeatureSelector(Pearson(), Ranking(), "auto")
+    with pytest.warns(UserWarning, match="No features are selected"):
+        found = compare_selectors({"auto": automatic}, X, y, task=task, include_all=False).results[0]
+    assert found.failure is None and found.n_features == 0 and found.support.size == 0
+    expected = 0.5 if task == "classification" else y.std()
+    assert found.error == pytest.approx(expected, rel=0.4)

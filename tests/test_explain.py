@@ -1,5 +1,7 @@
 """Explanations of selections, on data whose answer is known."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -10,9 +12,9 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectKBest
 
 from l1lsmi import L1HSIC, L1LSMI, FeatureSelector, explain
+from l1lsmi.explain._evidence import evidence, how_many
 from l1lsmi.explain._pairwise import PairwiseSMI
 from l1lsmi.explain._subset_scorer import SubsetScorer
-from l1lsmi.explain.score_by_size import knee_of
 from l1lsmi.measures import HSIC, Pearson, SquaredMutualInformation
 from l1lsmi.strategies import Backward, Exhaustive, Forward, Ranking
 from tests.matrix import SELECTORS
@@ -280,36 +282,12 @@ def test_lines_are_weights_along_the_path():
 # -- scores -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("sizes", "scores", "knee"),
-    [
-        ([1, 2, 3, 4], [0.0, 0.5, 0.5, 0.5], 2),
-        ([1, 2, 3, 4], [0.48, 0.5, 0.5, 0.5], 1),
-        ([1, 2, 3, 4, 5], [0.2, 0.4, 0.41, 0.3, 0.42], 2),
-        ([1, 2, 3], [0.1, 0.2, 0.3], 1),  # a straight line has no knee: the smallest
-        ([1, 2, 3], [0.0, 0.0, 0.0], 1),
-        ([1, 2], [0.0, 0.5], 2),
-        ([1], [0.3], 1),
-    ],
-)
-def test_knees_by_hand(sizes, scores, knee):
-    assert knee_of(sizes, scores) == knee
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.floats(0.1, 100))
-def test_knees_do_not_depend_on_the_unit(scores, unit):
-    sizes = np.arange(1, len(scores) + 1)
-    scores = np.round(scores, 3)
-    assert knee_of(sizes, scores) in sizes
-    assert knee_of(sizes, scores * unit) == knee_of(sizes, scores)
-
-
 def test_score_by_size_finds_the_true_number():
     X, y = xor(300)
     selector = L1LSMI(4, random_state=0).fit(X, y)
     curve = explain.score_by_size(selector, X, y)
     assert curve.sizes.tolist() == [1, 2, 3, 4, 5, 6] and curve.n_selected == 4
-    assert curve.knee == 2 and curve.sets[1].tolist() == [0, 1]
+    assert curve.sets[1].tolist() == [0, 1]
     assert curve.scores.argmax() == 1
     for size, columns in zip(curve.sizes, curve.sets, strict=True):
         assert columns.size == size
@@ -317,6 +295,70 @@ def test_score_by_size_finds_the_true_number():
         assert set(smaller) < set(larger)
     by_rank = np.argsort(selector.ranking_, kind="stable")
     assert set(curve.sets[4]) - set(curve.sets[3]) == {by_rank[4]}
+
+
+@pytest.mark.parametrize(
+    "explanation", [explain.score_by_size, explain.contributions, explain.interactions, explain.redundancy]
+)
+def test_a_selection_without_features_has_nothing_to_explain(explanation):
+    X, y = xor(60)
+    with pytest.raises(ValueError, match="selector has selected no features: there is nothing to explain"):
+        explanation(Fixed([], X.shape[1]), X, y)
+
+
+def fixed_with(n_selected, *, k="auto", p_value=1e-9, mean=None, best_k=2):
+    """A selector with five features, and what unseen rows say about it."""
+    selector = Fixed(list(range(n_selected)), 5)
+    selector.n_features_to_select, selector.p_value_, selector.validation_ = k, p_value, None
+    if mean is not None:
+        sizes = np.array([0, 5] if len(mean) == 2 else range(len(mean)))
+        selector.validation_ = SimpleNamespace(k=sizes, mean=np.array(mean), best_k=best_k)
+    return selector
+
+
+@pytest.mark.parametrize(
+    ("selector", "sentences"),
+    [
+        (
+            fixed_with(2, mean=[0, 0.3, 0.5, 0.52]),
+            ["these features predict 50 % of", "(p < 0.0001)", "3 features predict most, 52 %; 2 is"],
+        ),
+        (
+            fixed_with(1, mean=[0, 0.004, -1]),
+            ["this feature predicts 0.4 % of", "No other number of features"],
+        ),
+        (
+            fixed_with(5, k=5, p_value=0.01, mean=[0, 0.3]),
+            ["predict 30 % of the variation of the target (p = 0.01)."],
+        ),
+        (
+            fixed_with(5, k=5, p_value=0.01, mean=[0, -0.3]),
+            ["agree with the target (p = 0.01), but have no smaller errors"],
+        ),
+        (
+            fixed_with(5, k=5, p_value=0.3, mean=[0, 0.3]),
+            ["There is no evidence that these features predict", "p = 0.3."],
+        ),
+        (fixed_with(5, k=5), ["clear evidence that the target depends on the features (p < 0.0001)."]),
+        (fixed_with(5, p_value=None), ["stopped before it chose a number of features"]),
+        (fixed_with(5, k=5, p_value=None), []),
+        (
+            fixed_with(0, p_value=0.3, mean=[0, 0.1, 0.2]),
+            ["No features are selected: there is no evidence", "p = 0.3"],
+        ),
+        (
+            fixed_with(0, p_value=0.03, mean=[0, 0.1, 0.2]),
+            ["evidence that any predict the target is weak", "p = 0.03, and p < 0.02 is required"],
+        ),
+        (
+            fixed_with(0, p_value=0.01, mean=[0, 0.1, 0.2]),
+            ["no set has clearly smaller errors than none (p = 0.01)"],
+        ),
+    ],
+)
+def test_what_unseen_rows_say(selector, sentences):
+    said = " ".join(text for say in (evidence, how_many) if (text := say(selector)))
+    assert all(sentence in said for sentence in sentences) and bool(said) == bool(sentences)
 
 
 def test_score_by_size_takes_measures_and_limits():

@@ -164,14 +164,35 @@ def test_scores_by_size_of_data():
     curve = explain.score_by_size(selector, X, y)
     np.testing.assert_array_equal(ax.lines[0].get_xdata(), curve.sizes)
     np.testing.assert_array_equal(ax.lines[0].get_ydata(), curve.scores)
-    assert sorted(texts(ax)) == ["knee: 2", "selected: 3"]
+    assert texts(ax) == ["selected: 3"] and ax.get_ylabel() == "score"
     rings = {line.get_xdata()[0]: line.get_ydata()[0] for line in ax.lines[1:]}
-    assert rings == {2: curve.scores[1], 3: curve.scores[2]}
+    assert rings == {3: curve.scores[2]}
     ax.figure.canvas.draw()
-    names = [text.get_window_extent() for text in ax.texts]
-    assert all(name.y0 >= ax.get_window_extent().y1 for name in names)  # above the axes
-    assert not names[0].overlaps(names[1])
-    assert texts(plot_score_by_k(fitted(2, n=200), X, y)) == ["selected: 2 (knee)"]
+    assert ax.texts[0].get_window_extent().y0 >= ax.get_window_extent().y1  # above the axes
+
+
+def test_unseen_rows_are_plotted_where_they_chose_the_number():
+    X, y = data(200)
+    selector = L1LSMI("auto").fit(X, y)
+    validation = selector.validation_
+    for given in ((), (X, y)):
+        ax = plot_score_by_k(selector, *given)
+        np.testing.assert_array_equal(ax.lines[0].get_xdata(), validation.k)
+        np.testing.assert_allclose(ax.lines[0].get_ydata(), 100 * validation.mean)
+        bars = [path.vertices for path in ax.collections[0].get_paths()]
+        np.testing.assert_allclose(
+            [np.ptp(b[:, 1]) for b in bars], 200 * validation.standard_error, atol=1e-9
+        )
+        assert texts(ax) == ["selected: 2"] and ax.get_ylabel() == "predicted in unseen rows (%)"
+
+
+def test_plots_of_no_features():
+    X, _ = data(100)
+    with pytest.warns(UserWarning, match="No features are selected"):
+        selector = L1LSMI("auto").fit(X, np.random.default_rng(1).normal(size=100))
+    assert texts(plot_score_by_k(selector)) == ["selected: 0"]
+    with pytest.raises(ValueError, match="selector has selected no features: there are no weights"):
+        plot_weights(selector)
 
 
 def test_scores_by_size_of_the_path_alone():

@@ -14,13 +14,10 @@ from sklearn.exceptions import ConvergenceWarning
 from l1lsmi import L1HSIC, L1LSMI, FeatureSelector
 from l1lsmi.baselines import MRMR, LassoK
 from l1lsmi.evaluation import compare_selectors, svm_error
-from l1lsmi.explain import ScoreBySize
 from l1lsmi.measures import HSIC, Pearson
 from l1lsmi.report import collect, render, schema, write_report
-from l1lsmi.report._feature_index import FeatureIndex
 from l1lsmi.report._names import printable
 from l1lsmi.report._numbers import sig
-from l1lsmi.report._sections import sizes_section
 from l1lsmi.report.page import SCRIPTS, STYLES, _asset, _hash
 from l1lsmi.strategies import Backward, Forward, Ranking
 
@@ -208,28 +205,58 @@ def test_weights_that_were_not_fitted_are_not_printable():
     assert "because the search was stopped before they were fitted" in render(report)
 
 
-def test_the_summary_reports_smaller_sets_with_higher_scores(report):
-    sizes = report["sizes"]
-    sets = [{**s, "score": {1: 0.2, 2: 0.3}.get(s["size"], 0.25)} for s in sizes["sets"]]
-    better = {**report, "sizes": {**sizes, "sets": sets, "better": 2, "knee": 1}}
-    text = " ".join(" ".join(Reader(render(checked(better))).words).split())
-    assert "A set of 2 features scores higher than all 3" in text
-    assert "try n_features_to_select=2 ." in text
-    assert "further features add little" not in text.split("Selected features")[0]
-    command = {**better, "reproduce": {**report["reproduce"], "command": "l1lsmi select a.csv"}}
-    assert "try <code>-k 2</code>." in render(command)
-    level = render({**better, "sizes": {**better["sizes"], "better": None}})
-    assert "One feature carries most of the information" in level
+def words_of(report):
+    return " ".join(" ".join(Reader(render(report)).words).split())
 
 
-@pytest.mark.parametrize(
-    ("scores", "better"),
-    [([0.1, 0.3, 0.2, 0.4], 2), ([0.1, 0.205, 0.2, 0.4], None), ([0.1, 0.2, 0.3, 0.4], None)],
-)
-def test_a_smaller_set_is_reported_where_its_score_is_clearly_higher(scores, better):
-    sets = tuple(np.arange(size) for size in (1, 2, 3, 4))
-    curve = ScoreBySize(np.array([1, 2, 3, 4]), sets, np.array(scores), 1, 3, 50, 50)
-    assert sizes_section(curve, FeatureIndex(list("abcd"), np.arange(3), None))["better"] == better
+def test_the_summary_says_what_unseen_rows_say():
+    selector, X, y = fitted(k="auto")
+    report = checked(quick(selector, X, y))
+    validation, chosen, sizes = selector.validation_, report["chosen"], report["sizes"]
+    assert chosen["n_selected"] == report["asked"]["k"] == sizes["asked"] == selector.support_.sum() > 0
+    assert sizes["unseen"] and [s["size"] for s in sizes["sets"]] == validation.k.tolist()
+    np.testing.assert_allclose([s["score"] for s in sizes["sets"]], validation.mean, atol=1e-5)
+    np.testing.assert_allclose([s["error"] for s in sizes["sets"]], validation.standard_error, atol=1e-5)
+    assert [set(s["ids"]) for s in sizes["sets"]] == [
+        set(np.flatnonzero(selector.support_for(k))) for k in validation.k
+    ]
+    text = words_of(report)
+    assert "In rows that the search has not seen, these features predict" in text
+    assert not re.search(r" %|p [=<] ", chosen["evidence"] + chosen["how_many"])
+    assert " ".join(chosen["how_many"].split()) in text and "Shares as a table" in text
+
+
+def test_a_report_of_no_features_says_why():
+    X, y = data(n=100)
+    y = np.random.default_rng(1).permutation(y)
+    with pytest.warns(UserWarning, match="No features are selected"):
+        selector = L1LSMI("auto").fit(X, y)
+    report = checked(collect(selector, X, y, made=WHEN))
+    empty = ("held_out", "redundancy", "interactions", "path")
+    assert not any(report[name] for name in empty) and report["chosen"]["rows"] == []
+    text = words_of(report)
+    assert "None of 10 features selected" in text
+    assert text.count("No features are selected: there is no evidence that any predict the target") == 2
+    assert "n_features_to_select=5" in text and "support vector machine" not in text
+    assert report["sizes"]["asked"] == 0 and report["sizes"]["sets"][0]["ids"] == []
+
+
+def test_no_result_is_claimed_without_evidence():
+    X, y = data(n=100)
+    y = np.random.default_rng(1).permutation(y)
+    with pytest.warns(UserWarning, match="No evidence that these predict y"):
+        selector = L1LSMI(3, random_state=0, n_restarts=1).fit(X, y)
+    report = checked(collect(selector, X, y, n_splits=2, made=WHEN))
+    text = words_of(report)
+    assert "There is no evidence that these features predict the target" in text
+    assert report["held_out"] and "With 3 selected features, a support vector machine" not in text
+    assert "differences between these errors may be due to chance" in text
+
+
+def test_scores_by_size_are_no_advice(report):
+    sizes = checked(report)["sizes"]
+    assert not sizes["unseen"] and all(s["error"] is None for s in sizes["sets"])
+    assert "Sets are scored on the rows that they were selected on" in words_of(report)
 
 
 def test_errors_of_regression():

@@ -10,6 +10,7 @@ from l1lsmi._base import Selector
 from l1lsmi.baselines import MRMR, QPFS, SPEC, LaplacianScore, LassoK, ReliefF
 from l1lsmi.measures import HSIC, Measure, MutualInformation, Pearson, SquaredMutualInformation
 from l1lsmi.selectors import L1HSIC, L1LSMI, FeatureSelector
+from l1lsmi.selectors._combined import PartsSelector
 from l1lsmi.strategies import Backward, Forward, Ranking, Strategy
 
 __all__ = ["DEFAULT", "METHODS", "Method", "find_method"]
@@ -45,9 +46,14 @@ class Method:
     has_time_limit: bool
     build: Callable[..., Selector]
 
+    @property
+    def chooses_k(self) -> bool:
+        """Whether it can choose the number of features: ``make("auto")``."""
+        return isinstance(self.make(), PartsSelector)
+
     def make(
         self,
-        k: int | float | None = None,
+        k: int | float | str | None = None,
         *,
         task: str = "auto",
         random_state: Any = None,
@@ -58,8 +64,9 @@ class Method:
 
         Parameters
         ----------
-        k : int, float or None, default=None
-            Number of features, or their fraction strictly between 0 and 1; None selects half.
+        k : int, float, "auto" or None, default=None
+            Number of features, or their fraction strictly between 0 and 1; None selects half. "auto" chooses
+            the number, only for methods with ``chooses_k``.
         task : {"auto", "classification", "regression"}, default="auto"
         random_state : int, RandomState instance or None, default=None
             Seed of methods with a random part.
@@ -76,6 +83,10 @@ class Method:
             raise ValueError(
                 f"time_limit={time_limit!r} is not supported by the method {self.name!r}: leave it out, or "
                 f"use {DEFAULT!r}."
+            )
+        if k == "auto" and not self.chooses_k:
+            raise ValueError(
+                f"k='auto' is not supported by the method {self.name!r}: pass a number, or use {DEFAULT!r}."
             )
         return self.build(k, task=task, random_state=random_state, time_limit=time_limit, verbose=verbose)
 

@@ -57,6 +57,15 @@ def check_time_limit(time_limit: float | None, method: Method | None = None) -> 
         )
 
 
+def check_auto(k: int | str | None, method: Method) -> None:
+    """Check that the method can choose the number of features, where it is asked to."""
+    if k == "auto" and not method.chooses_k:
+        able = ", ".join(name for name, other in METHODS.items() if other.chooses_k)
+        raise click.UsageError(
+            f"-k auto is not supported by the method {method.name}: pass a number, or use {able}."
+        )
+
+
 def check_k(k: int | None, n_features: int) -> int:
     """The number of features to select; by default 10, or half of fewer than 20."""
     if k is None:

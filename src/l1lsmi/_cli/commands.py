@@ -12,6 +12,7 @@ from l1lsmi._cli.options import (
     METHOD_NAMES,
     data_options,
     k_option,
+    k_or_auto_option,
     max_rows_option,
     output_options,
     preparing_options,
@@ -39,7 +40,7 @@ def _run(command: str, options: dict[str, Any]) -> int | None:
 
 @click.command(short_help="Select the columns that best predict a target.")
 @data_options
-@k_option
+@k_or_auto_option
 @click.option(
     "-m",
     "--method",
@@ -69,6 +70,7 @@ def select(**options: Any) -> int | None:
     \b
     Examples:
       l1lsmi select patients.csv --target diagnosis -k 10 --report report.html
+      l1lsmi select patients.csv --target diagnosis -k auto
       cat sensors.csv | l1lsmi select - -t fault -k 5 --json
     """
     return _run("select", options)

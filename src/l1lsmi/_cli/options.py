@@ -40,8 +40,33 @@ data_options = _group(
     click.option("-t", "--target", required=True, help="Column to predict."),
 )
 
+
+def _number_or_auto(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> int | str | None:
+    """A whole number, at least 1, or "auto"."""
+    if value is None or value.strip().lower() == "auto":
+        return value and "auto"
+    try:
+        number = int(value)
+    except ValueError:  # also of more digits than Python converts
+        number = 0
+    if number < 1:
+        raise click.BadParameter(f"{value[:40]!r} is neither a whole number, at least 1, nor auto.")
+    return number
+
+
 k_option = click.option(
     "-k", type=click.IntRange(min=1), help="Number of features; by default 10, or half of fewer than 20."
+)
+
+#: -k for a command that can choose the number.
+k_or_auto_option = click.option(
+    "-k",
+    callback=_number_or_auto,
+    metavar="NUMBER|auto",
+    help="Number of features; auto chooses it by rows that the search has not seen, and selects none where "
+    "there is no evidence that any predict the target. By default 10, or half of fewer than 20.",
 )
 
 report_option = click.option("--report", metavar="PATH", help="Write an HTML report.")

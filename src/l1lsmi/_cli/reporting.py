@@ -10,7 +10,7 @@ import click
 
 from l1lsmi._cli import elapsed_seconds
 from l1lsmi._cli.data import Data
-from l1lsmi._cli.held_out import HeldOutProcess
+from l1lsmi._cli.held_out import MAX_ROWS, HeldOutProcess
 from l1lsmi._cli.output import print_message, spinner
 from l1lsmi._cli.text import printable
 from l1lsmi.methods import METHODS
@@ -28,7 +28,7 @@ def write_selection_report(
     options: dict[str, Any],
     quiet: bool,
     *,
-    held_out: HeldOutProcess | str,
+    held_out: HeldOutProcess | str | None,
     comparison: Any = None,
 ) -> bool:
     """Write a report; False if Ctrl-C interrupted it.
@@ -43,8 +43,9 @@ def write_selection_report(
     options : dict
         Options of the command, with the name of the method.
     quiet : bool
-    held_out : HeldOutProcess or str
-        Errors on held-out rows; or the name of the method in the comparison that has them.
+    held_out : HeldOutProcess, str or None
+        Errors on held-out rows; or the name of the method in the comparison that has them. None computes
+        them.
     comparison : SelectorComparison or None
     """
     started = time.perf_counter()
@@ -71,7 +72,8 @@ def write_selection_report(
                 asked=asked,
                 table=prepared,
                 comparison=comparison,
-                held_out=held_out if isinstance(held_out, str) else held_out.errors(),
+                held_out=_errors(held_out),
+                held_out_rows=MAX_ROWS,
                 random_state=options["seed"],
             )
     except KeyboardInterrupt:
@@ -80,6 +82,13 @@ def write_selection_report(
     seconds = time.perf_counter() - started
     print_message(f"report: {printable(path)} ({seconds:.1f} s; {elapsed_seconds():.1f} s in all)", quiet)
     return True
+
+
+def _errors(held_out: HeldOutProcess | str | None) -> Any:
+    """The value of ``held_out`` for `write_report`."""
+    if held_out is None:
+        return True
+    return held_out if isinstance(held_out, str) else held_out.errors()
 
 
 def command_line(context: click.Context) -> str:

@@ -12,13 +12,14 @@ import click
 from sklearn.exceptions import ConvergenceWarning
 
 from l1lsmi._atomic_file import write_atomically
-from l1lsmi._cli.checks import check_k, check_outputs, check_time_limit
+from l1lsmi._cli.checks import check_auto, check_k, check_outputs, check_time_limit
 from l1lsmi._cli.data import Data, load_data
 from l1lsmi._cli.interrupt import INTERRUPTED
 from l1lsmi._cli.output import is_interactive, print_json, print_message
 from l1lsmi._cli.selection import document
 from l1lsmi._cli.text import count, one_line, printable, text_table, warning_lines
 from l1lsmi._warnings import DataWarning
+from l1lsmi.explain._evidence import WARNINGS, evidence, how_many, told_stop_reason
 from l1lsmi.files import write_table
 from l1lsmi.files._stream import StreamedFeatures
 from l1lsmi.methods import METHODS
@@ -34,16 +35,19 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     check_outputs(file, {name: options[name] for name in ("report", "save", "output")})
     method = METHODS[options["method"]]
     check_time_limit(options["time_limit"], method)
+    check_auto(options["k"], method)
     in_memory = bool(options["report"]) or not method.make()._supports_out_of_core()
     data = load_data(file, quiet, options, in_memory)
-    k = check_k(options["k"], data.shape[1])
+    k = "auto" if options["k"] == "auto" else check_k(options["k"], data.shape[1])
     asked = {"method": method.name, "k": k, "seed": options["seed"], "time_limit": options["time_limit"]}
-    with _held_out(method, data, asked) if options["report"] else nullcontext() as held_out:
+    # The errors are those of a number of features, which "auto" has only after the search.
+    ahead = options["report"] and k != "auto"
+    with _held_out(method, data, asked) if ahead else nullcontext() as held_out:
         selector, seconds, notes = fit(method, data, asked, quiet)
         result = document(selector, data, asked, seconds, notes)
-        _write(result, data, options, as_json, quiet)
+        _write(result, selector, data, options, as_json, quiet)
         interrupted = result["stop_reason"] == StopReason.INTERRUPTED
-        if held_out is not None and not interrupted:
+        if options["report"] and not interrupted:
             from l1lsmi._cli.reporting import write_selection_report
 
             interrupted = not write_selection_report(
@@ -81,7 +85,9 @@ def fit(method: Any, data: Data, asked: dict[str, Any], quiet: bool) -> tuple[An
     return selector, seconds, list(dict.fromkeys(notes))
 
 
-def _write(result: dict[str, Any], data: Data, options: dict[str, Any], as_json: bool, quiet: bool) -> None:
+def _write(
+    result: dict[str, Any], selector: Any, data: Data, options: dict[str, Any], as_json: bool, quiet: bool
+) -> None:
     """Write files, then print: what is printed about files is then true."""
     if options["save"]:
         text = json.dumps(result, indent=2, ensure_ascii=True) + "\n"
@@ -92,34 +98,36 @@ def _write(result: dict[str, Any], data: Data, options: dict[str, Any], as_json:
     if as_json:
         print_json(result)
         return
-    click.echo(_summary(result))
+    click.echo(_summary(result, selector))
     rows = "the only row" if data.table.n_rows == 1 else f"all {data.table.n_rows:,} rows"
     written = f"selected columns of {rows}, values as in the file"
+    if not result["columns"]:
+        written = "target alone, as no columns are selected"
     for name, what in (("save", "selection"), ("output", written)):
         if options[name]:
             print_message(f"{what}: {printable(options[name])}", quiet)
 
 
-def _summary(result: dict[str, Any]) -> str:
+def _summary(result: dict[str, Any], selector: Any) -> str:
     features, score = result["features"], result["score"]
-    title = f", {SCORE_TITLES[score['name']]} {score['value']:.3f}" if score else ""
+    title = f", {SCORE_TITLES[score['name']]} {score['value']:.3f}" if score and features else ""
     lines = [
-        *warning_lines(result["warnings"]),
-        f"\nselected {len(features)} of {count(result['features_considered'], 'feature')} "
+        *warning_lines([each for each in result["warnings"] if not each.startswith(WARNINGS)]),
+        f"\nselected {len(features) or 'none'} of {count(result['features_considered'], 'feature')} "
         f"by {result['method']} in {result['seconds']['select']:.2f} s{title}\n",
     ]
-    if features[0]["weight"] is None:
-        lines.append(text_table(("feature",), [(f["name"],) for f in features]))
-        if score and score["name"] != "score":
-            lines.append("\n  weights not fitted: the search was stopped")
-    else:
-        rows = [(f["name"], f"{f['weight']:.3f}") for f in features]
-        lines.append(text_table(("feature", "weight"), rows))
-    lines.append("")
-    useful = result["n_useful_features"]
-    if useful is not None and useful < len(features):
-        verb = "improves" if useful == 1 else "improve"
-        lines.append(f"Only {useful} of them {verb} the score: -k {useful} is enough.")
-    if result["stop_reason"]:
-        lines.append(result["stop_reason"])
+    if features:
+        lines += [*_table(features, score), ""]
+    lines += [text for say in (evidence, how_many, told_stop_reason) if (text := say(selector))]
     return "\n".join(lines)
+
+
+def _table(features: list[dict[str, Any]], score: dict[str, Any] | None) -> list[str]:
+    """The features, with weights where there are any."""
+    if features[0]["weight"] is not None:
+        rows = [(f["name"], f"{f['weight']:.3f}") for f in features]
+        return [text_table(("feature", "weight"), rows)]
+    lines = [text_table(("feature",), [(f["name"],) for f in features])]
+    if score and score["name"] != "score":
+        lines.append("\n  weights not fitted: the search was stopped")
+    return lines

@@ -55,7 +55,7 @@ def document(
     selector : fitted selector
     data : Data
     asked : dict
-        Method, k, seed and time_limit.
+        Method, k (a number or "auto"), seed and time_limit.
     seconds : float
         Duration of the search.
     notes : list of str
@@ -71,7 +71,6 @@ def document(
         for j in order(selector)
     ]
     used = {feature["column"] for feature in features}
-    useful = getattr(selector, "n_useful_features_", None)
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -92,7 +91,8 @@ def document(
         "features": features,
         "columns": [column.name for column in table.columns if column.name in used],
         "score": score_of(selector),
-        "n_useful_features": None if useful is None else int(useful),
+        "p_value": getattr(selector, "p_value_", None),
+        "validation": _validation(selector),
         "stop_reason": getattr(selector, "stop_reason_", None),
         "left_out": [
             {"name": use.name, "why": use.used_as.removeprefix("left out: ")}
@@ -103,6 +103,15 @@ def document(
         "notes": [*data.notes, *notes],
         "seconds": {"read": round(data.seconds, 4), "select": round(seconds, 4)},
     }
+
+
+def _validation(selector: Any) -> dict[str, Any] | None:
+    """How well sets of each size predict unseen rows; None where these had nothing to decide."""
+    found = getattr(selector, "validation_", None)
+    if found is None:
+        return None
+    curves = {name: getattr(found, name).tolist() for name in ("k", "mean", "standard_error", "per_split")}
+    return {**curves, "best_k": int(found.best_k)}
 
 
 def load_selection(path: str) -> dict[str, Any]:
@@ -138,6 +147,8 @@ def load_selection(path: str) -> dict[str, Any]:
             f"version {VERSION}: select again, or install the version of l1lsmi that wrote it."
         )
     columns = found.get("columns")
-    if not isinstance(columns, list) or not columns or not all(isinstance(name, str) for name in columns):
+    if columns == []:
+        raise FileProblem(f"{shown} is a selection of no columns: there is nothing to take from other files.")
+    if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
         raise FileProblem(f"{shown} has no list of columns: select again with l1lsmi select --save.")
     return found

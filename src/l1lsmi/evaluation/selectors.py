@@ -111,7 +111,8 @@ def compare_selectors(
     """Compare selectors by the error of a support vector machine on held-out rows.
 
     In every split each selector is fitted to the same training rows, and its features are evaluated by
-    `held_out_error`. A selector that fails is part of the result, with its error message.
+    `held_out_error`; without any, the prediction is constant. A selector that fails is part of the result,
+    with its error message.
 
     Parameters
     ----------
@@ -256,6 +257,8 @@ class _SplitData:
         return np.flatnonzero(fitted.get_support())
 
     def _error(self, support: HostArray, train: HostArray, test: HostArray) -> float:
+        if not support.size:
+            return _error_without_features(self.y[train], self.y[test], self.task)
         return held_out_error(
             self.x[np.ix_(train, support)],
             self.y[train],
@@ -286,6 +289,14 @@ def _constant_error(y: HostArray, task: str) -> float:
     if task == "regression":
         return float(numbers_of(y).std())
     return 1.0 - float(np.unique(y, return_counts=True)[1].max()) / y.size
+
+
+def _error_without_features(train: HostArray, test: HostArray, task: str) -> float:
+    """Error of the mean, or of the most frequent class, of the training rows."""
+    if task == "regression":
+        return float(np.sqrt(np.mean((numbers_of(test) - numbers_of(train).mean()) ** 2)))
+    classes, counts = np.unique(train, return_counts=True)
+    return float(np.mean(test != classes[counts.argmax()]))
 
 
 def _first_line(error: Exception) -> str:

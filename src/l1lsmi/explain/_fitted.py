@@ -11,6 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 from l1lsmi._arrays import HostArray
 from l1lsmi.strategies.selection import StopReason
 
+#: How messages begin that say what cannot be made of an empty set.
+NO_FEATURES = "selector has selected no features"
+
 
 def selected_columns(selector: Any) -> HostArray:
     """Column indices of the selected features."""

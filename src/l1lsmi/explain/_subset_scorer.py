@@ -13,7 +13,7 @@ from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Table
 from l1lsmi._validation.features import check_features, check_varying
 from l1lsmi._validation.parameters import check_measure, seed_of
-from l1lsmi.explain._fitted import column_names, fitted_weights, selected_columns, task_of
+from l1lsmi.explain._fitted import NO_FEATURES, column_names, fitted_weights, selected_columns, task_of
 from l1lsmi.explain.pair_terms import terms_of
 from l1lsmi.explain.sample import encode_target, sample_target
 from l1lsmi.measures import Measure, SquaredMutualInformation
@@ -56,6 +56,8 @@ class SubsetScorer:
     ) -> None:
         self.selector = selector
         self.selected = selected_columns(selector)
+        if not self.selected.size:
+            raise ValueError(f"{NO_FEATURES}: there is nothing to explain.")
         self.names = column_names(selector, feature_names)
         checked = _checked_features(selector, X)
         target = encode_target(y, task_of(selector))

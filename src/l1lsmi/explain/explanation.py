@@ -81,8 +81,8 @@ def explain_selection(
     >>> X = np.random.default_rng(0).normal(size=(200, 6))
     >>> y = X[:, 1] * X[:, 4] > 0
     >>> explained = explain_selection(L1LSMI(2, random_state=0).fit(X, y), X, y)
-    >>> explained.score_by_size.knee, explained.contributions.names
-    (2, ('x1', 'x4'))
+    >>> explained.score_by_size.sizes, explained.contributions.names
+    (array([1, 2, 3, 4]), ('x1', 'x4'))
     """
     scorer = SubsetScorer(
         selector, X, y, max_rows=max_rows, random_state=random_state, feature_names=feature_names

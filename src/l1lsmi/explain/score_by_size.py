@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -33,8 +32,6 @@ class ScoreBySize:
         The features of each set.
     scores : numpy.ndarray of float
         Score of each set.
-    knee : int
-        The size after which more features add little.
     n_selected : int
         Number of selected features.
     n_rows, n_rows_in : int
@@ -44,7 +41,6 @@ class ScoreBySize:
     sizes: HostArray
     sets: tuple[HostArray, ...]
     scores: HostArray
-    knee: int
     n_selected: int
     n_rows: int
     n_rows_in: int
@@ -84,13 +80,12 @@ def score_by_size(
     Returns
     -------
     ScoreBySize
-        The knee is where the running maximum of the scores is farthest above the straight line from the
-        empty set, with score 0, to the largest set (Satopaa et al. 2011).
 
-    References
-    ----------
-    V. Satopaa, J. Albrecht, D. Irwin and B. Raghavan, "Finding a kneedle in a haystack: detecting knee
-    points in system behavior", ICDCS Workshops 2011.
+    Notes
+    -----
+    The scores do not say how many features to select: they are computed on the rows that the sets were
+    selected on, where features that fit by chance score as well. ``n_features_to_select="auto"`` chooses the
+    number by rows that the search has not seen.
 
     Examples
     --------
@@ -100,8 +95,8 @@ def score_by_size(
     >>> X = np.random.default_rng(0).normal(size=(200, 6))
     >>> y = X[:, 1] * X[:, 4] > 0
     >>> curve = score_by_size(L1LSMI(3, random_state=0).fit(X, y), X, y)
-    >>> curve.sizes, curve.sets[1], curve.knee
-    (array([1, 2, 3, 4, 5, 6]), array([1, 4]), 2)
+    >>> curve.sizes, curve.sets[1]
+    (array([1, 2, 3, 4, 5, 6]), array([1, 4]))
     """
     scorer = SubsetScorer(selector, X, y, measure=measure, max_rows=max_rows, random_state=random_state)
     return score_sizes(scorer, max_size)
@@ -116,21 +111,7 @@ def score_sizes(scorer: SubsetScorer, max_size: int | None = None) -> ScoreBySiz
     sets = [columns for columns in sets if columns.size <= largest]
     scores = np.array([scorer.score(columns) for columns in sets])
     sizes = np.array([columns.size for columns in sets])
-    knee = knee_of(sizes, scores)
-    return ScoreBySize(sizes, tuple(sets), scores, knee, k, scorer.n_rows, scorer.n_rows_in)
-
-
-def knee_of(sizes: Sequence[int] | HostArray, scores: Sequence[float] | HostArray) -> int:
-    """The size at which the running maximum of the scores is farthest above its chord.
-
-    The chord runs from the empty set, with score 0, to the largest set. Ties go to the smallest size.
-    """
-    x = np.concatenate([[0.0], np.asarray(sizes, dtype=np.float64)])
-    highest = np.maximum.accumulate(np.concatenate([[0.0], np.asarray(scores, dtype=np.float64)]))
-    if highest[-1] <= 0:
-        return int(np.asarray(sizes)[0])
-    above = highest / highest[-1] - x / x[-1]
-    return int(np.asarray(sizes)[int(np.argmax(np.round(above[1:], 12)))])
+    return ScoreBySize(sizes, tuple(sets), scores, k, scorer.n_rows, scorer.n_rows_in)
 
 
 def best_subset(scorer: SubsetScorer) -> HostArray:

@@ -92,7 +92,8 @@ def _draw_radii(ax: Any, path: PathTable, selected: HostArray, names: tuple[str,
     ax.set_ylim(bottom=0)
     ax.set_xlabel("features left")
     ax.set_ylabel("share of the weight (%)")
-    _name_ends(ax, ends)
+    if ends:
+        _name_ends(ax, ends)
     n_hidden = int(selected.size) - len(ends)
     notes = [f"{n_hidden} more selected features not shown"] if n_hidden else []
     if any(end[0] == 0 for end in ends):

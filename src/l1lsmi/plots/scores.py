@@ -8,8 +8,9 @@ import numpy as np
 
 from l1lsmi._arrays import HostArray
 from l1lsmi.explain import interactions, path_table, score_by_size
-from l1lsmi.explain._fitted import column_names, selected_columns
-from l1lsmi.plots._axes import COLOURS, axes_of, short_name, ticks_at, without_frame
+from l1lsmi.explain._evidence import curve_of
+from l1lsmi.explain._fitted import NO_FEATURES, column_names, selected_columns
+from l1lsmi.plots._axes import COLOURS, PALE, axes_of, short_name, ticks_at, without_frame
 
 # Interaction is blue and redundancy is orange, as in a report.
 REDUNDANCY, NEUTRAL, INTERACTION = "#B4500F", "#FCFCFA", "#0A6A8A"
@@ -46,6 +47,8 @@ def plot_weights(selector: Any, ax: Any = None) -> Any:
     >>> matplotlib.pyplot.close(ax.figure)
     """
     selected = selected_columns(selector)
+    if not selected.size:
+        raise ValueError(f"{NO_FEATURES}: there are no weights to plot.")
     what = next((name for name in ("weights_", "scores_") if hasattr(selector, name)), None)
     if what is None:
         raise ValueError(f"{type(selector).__name__} has neither weights_ nor scores_: use plot_path.")
@@ -65,11 +68,12 @@ def plot_weights(selector: Any, ax: Any = None) -> Any:
 
 
 def plot_score_by_k(selector: Any, X: Any = None, y: Any = None, ax: Any = None) -> Any:
-    """Plot the score against the number of features.
+    """Plot the score against the number of features, with the number of selected ones marked.
 
-    With data, smaller and larger sets are scored by `l1lsmi.explain.score_by_size`, and the knee is marked:
-    the size after which more features add little. Without data, the line is the best score of each size on
-    the search path.
+    Where the selector has chosen the number, the line is what sets of each size predict in rows that the
+    search has not seen (``validation_``), with standard errors. Otherwise, with data, smaller and larger sets
+    are scored by `l1lsmi.explain.score_by_size`. Without data, the line is the best score of each size on the
+    search path.
 
     Parameters
     ----------
@@ -97,30 +101,35 @@ def plot_score_by_k(selector: Any, X: Any = None, y: Any = None, ax: Any = None)
     >>> ax.lines[0].get_xdata()
     array([1, 2, 3, 4, 5, 6])
     >>> matplotlib.pyplot.close(ax.figure)
+    >>> ax = plot_score_by_k(L1LSMI("auto").fit(X, y))
+    >>> ax.get_ylabel(), ax.texts[0].get_text()
+    ('predicted in unseen rows (%)', 'selected: 2')
+    >>> matplotlib.pyplot.close(ax.figure)
     """
     if (X is None) != (y is None):
         raise ValueError(f"{'y' if y is None else 'X'} is None: pass both X and y, or neither.")
-    selected = selected_columns(selector)
-    knee = None
-    if X is None:
+    n_selected, label = int(selected_columns(selector).size), "score"
+    errors, validation = None, curve_of(selector)
+    if validation is not None:
+        sizes, scores, errors = validation.k, 100 * validation.mean, 100 * validation.standard_error
+        label = "predicted in unseen rows (%)"
+    elif X is None:
         sizes, scores = _best_by_size(selector)
     else:
         curve = score_by_size(selector, X, y)
-        sizes, scores, knee = curve.sizes, curve.scores, curve.knee
+        sizes, scores = curve.sizes, curve.scores
     ax = axes_of(ax)
     ax.plot(sizes, scores, color=COLOURS[0], marker="o", markersize=4, linewidth=1.8)
-    marks = {} if knee is None else {knee: f"knee: {knee}"}
-    marks[int(selected.size)] = f"selected: {selected.size}" + (" (knee)" if knee == selected.size else "")
-    marks = {size: name for size, name in sorted(marks.items()) if size in sizes}
-    # Two labels are aligned away from each other, so that those of neighbouring sizes do not overlap.
-    sides = ("center",) if len(marks) == 1 else ("right", "left")
-    for (size, name), side in zip(marks.items(), sides, strict=True):
-        _mark(ax, size, float(scores[np.flatnonzero(sizes == size)[0]]), name, side)
-    if sizes.max() > 50 * max(1, sizes.min()):
+    if errors is not None:
+        ax.errorbar(sizes, scores, errors, fmt="none", ecolor=COLOURS[0], elinewidth=1, capsize=2)
+        ax.axhline(0, color=PALE, linewidth=0.8, zorder=0.5)
+    if n_selected in sizes:
+        _mark(ax, n_selected, float(scores[sizes == n_selected][0]), f"selected: {n_selected:,}")
+    if sizes.min() and sizes.max() > 50 * sizes.min():
         ax.set_xscale("log")
     ticks_at(ax, sizes)
     ax.set_xlabel("number of features")
-    ax.set_ylabel("score")
+    ax.set_ylabel(label)
     ax.margins(x=0.1, y=0.15)
     return without_frame(ax)
 
@@ -194,9 +203,9 @@ def _best_by_size(selector: Any) -> tuple[HostArray, HostArray]:
     return sizes, np.array([best[size] for size in sizes.tolist()])
 
 
-def _mark(ax: Any, size: int, score: float, name: str, side: str) -> None:
+def _mark(ax: Any, size: int, score: float, name: str) -> None:
     """A ring around a point, a vertical line through it and a label above the axes."""
     ax.plot([size], [score], marker="o", markersize=9, color=COLOURS[1], fillstyle="none", linestyle="none")
     across = ax.get_xaxis_transform()
     ax.vlines(size, 0, 1, transform=across, color=COLOURS[1], linewidth=0.8, linestyle="--", zorder=0.5)
-    ax.text(size, 1.01, name, transform=across, ha=side, va="bottom", color=COLOURS[1], fontsize="small")
+    ax.text(size, 1.01, name, transform=across, ha="center", va="bottom", color=COLOURS[1], fontsize="small")

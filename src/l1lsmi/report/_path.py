@@ -20,13 +20,15 @@ MAX_STEPS = 60
 MAX_NAMED = 8
 
 
-def path_section(path: PathTable, index: FeatureIndex) -> dict[str, Any] | None:
+def path_section(path: PathTable, index: FeatureIndex, *, chosen: bool = False) -> dict[str, Any] | None:
     """Steps and lines of a path; None for methods without a path.
 
     Parameters
     ----------
     path : PathTable
     index : FeatureIndex
+    chosen : bool, default=False
+        Whether unseen rows have chosen the number of features: the search was for more of them.
 
     Returns
     -------
@@ -46,7 +48,7 @@ def path_section(path: PathTable, index: FeatureIndex) -> dict[str, Any] | None:
         "tracks": [_line(index.add(j), shares[:, i], weighted) for i, j in enumerate(columns)],
         "n_tracks_left_out": n_visited - len(columns),
         "n_stations_left_out": n_all - len(steps),
-        "remark": _remark(path, index),
+        "remark": _remark(path, index, chosen),
     }
 
 
@@ -105,11 +107,16 @@ def _entries(steps: Sequence[PathStep], index: FeatureIndex) -> list[dict[str, A
     return listed
 
 
-def _remark(path: PathTable, index: FeatureIndex) -> str | None:
+def _remark(path: PathTable, index: FeatureIndex, chosen: bool) -> str | None:
     remarks = []
     if path.n_restarts > 1:
         remarks.append(f"Of {path.n_restarts} restarts, the one closest to the selected set is shown.")
-    if set(path.steps[-1].support.tolist()) != set(index.selected):
+    if chosen and path.steps[-1].size > len(index.selected):
+        remarks.append(
+            "The search was for more features than are selected; those that smaller sets keep longest are "
+            "selected, and unseen rows have chosen their number."
+        )
+    elif set(path.steps[-1].support.tolist()) != set(index.selected):
         remarks.append(
             "The selected set differs from the last step: effects of single features, pairs and triples, or "
             "exchanges after the path, gave a better one."

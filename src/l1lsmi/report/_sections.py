@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from l1lsmi._arrays import HostArray
 from l1lsmi.explain import Contributions, Interactions, Redundancy, Rejected, ScoreBySize
+from l1lsmi.explain._evidence import curve_of, evidence, has_evidence, how_many, told_stop_reason
 from l1lsmi.report._feature_index import FeatureIndex
 from l1lsmi.report._names import printable
-from l1lsmi.report._numbers import number, numbers
+from l1lsmi.report._numbers import NARROW_SPACE, number, numbers
 
-#: Smallest relative increase of a score that is reported as better.
-MIN_INCREASE = 0.05
 #: Largest numbers of table rows.
 MAX_SELECTED = 100
 MAX_IN_SET = 60
@@ -25,60 +25,76 @@ MAX_RANKED = 2000
 MAX_CHARACTERS = 100_000
 
 
-def selected_section(selector: Any, contributions: Contributions, index: FeatureIndex) -> dict[str, Any]:
-    """The selected features with their weights and contributions."""
-    contribution = {
-        int(j): (number(alone), number(lost))
-        for j, alone, lost in zip(contributions.columns, contributions.alone, contributions.lost, strict=True)
-    }
+def selected_section(
+    selector: Any, contributions: Contributions | None, index: FeatureIndex, n_rows: int
+) -> dict[str, Any]:
+    """The selected features with their weights and contributions, and what unseen rows say about them."""
+    contribution = {}
+    if contributions is not None:
+        columns, values = contributions.columns, zip(contributions.alone, contributions.lost, strict=True)
+        contribution = dict(zip(columns.tolist(), values, strict=True))
     weights = index.weights
     rows = [
         {
             "id": index.add(j),
             "weight": None if weights is None else number(weights[j]),
-            "alone": contribution[j][0],
-            "lost": contribution[j][1],
+            "alone": number(contribution[j][0]),
+            "lost": number(contribution[j][1]),
         }
         for j in index.selected[:MAX_SELECTED]
     ]
-    n_useful = getattr(selector, "n_useful_features_", None)
     has_weights = weights is not None
     return {
         "n_selected": len(index.selected),
-        "score": number(contributions.score),
-        "n_useful": None if n_useful is None else int(n_useful),
-        "stop_reason": getattr(selector, "stop_reason_", None),
+        "score": None if contributions is None else number(contributions.score),
+        "p_value": number(getattr(selector, "p_value_", None)),
+        "has_evidence": has_evidence(selector),
+        "evidence": _unbroken(evidence(selector)),
+        "how_many": _unbroken(how_many(selector)),
+        "stop_reason": told_stop_reason(selector),
         "estimate": number(getattr(selector, "smi_", None)),
         "has_weights": has_weights,
         "weights_missing": not has_weights and hasattr(selector, "weights_"),
         "rows": rows,
         "n_left_out": len(index.selected) - len(rows),
-        "n_rows": contributions.n_rows,
+        "n_rows": n_rows if contributions is None else contributions.n_rows,
     }
+
+
+def _unbroken(sentence: str | None) -> str | None:
+    """A sentence in which no line begins with a percent sign, and p-values are on one line."""
+    if sentence is None:
+        return None
+    for text in ("p = ", "p < "):
+        sentence = sentence.replace(text, text.replace(" ", "\N{NO-BREAK SPACE}"))
+    return sentence.replace(" %", f"{NARROW_SPACE}%")
 
 
 def sizes_section(curve: ScoreBySize, index: FeatureIndex) -> dict[str, Any]:
     """The set and the score of each size."""
-    sets = []
-    for size, columns, score in zip(curve.sizes, curve.sets, curve.scores, strict=True):
-        ids, n_left_out = index.add_first(columns, MAX_IN_SET)
-        sets.append({"size": int(size), "score": number(score), "ids": ids, "n_left_out": n_left_out})
-    return {
-        "sets": sets,
-        "knee": int(curve.knee),
-        "better": _better(curve),
-        "asked": int(curve.n_selected),
-        "n_rows": curve.n_rows,
-    }
+    sets = zip(curve.sets, curve.scores, [None] * curve.sizes.size, strict=True)
+    return _sizes(sets, index, unseen=False, n_rows=curve.n_rows)
 
 
-def _better(curve: ScoreBySize) -> int | None:
-    """The size of the best smaller set, where its score is clearly higher than that of the selected set."""
-    own = float(curve.scores[curve.sizes == curve.n_selected][0])
-    smaller = curve.sizes < curve.n_selected
-    if not smaller.any() or curve.scores[smaller].max() <= (1 + MIN_INCREASE) * own:
+def unseen_section(selector: Any, index: FeatureIndex, n_rows: int) -> dict[str, Any] | None:
+    """The set of each size, and what such sets predict in unseen rows; None where sizes are not compared."""
+    validation = curve_of(selector)
+    if validation is None:
         return None
-    return int(curve.sizes[smaller][np.argmax(curve.scores[smaller])])
+    columns = [selector.order_[:k] for k in validation.k]
+    sets = zip(columns, validation.mean, validation.standard_error, strict=True)
+    return _sizes(sets, index, unseen=True, n_rows=n_rows)
+
+
+def _sizes(
+    sets: Iterable[tuple[HostArray, float, float | None]], index: FeatureIndex, *, unseen: bool, n_rows: int
+) -> dict[str, Any]:
+    listed = []
+    for columns, score, error in sets:
+        ids, n_left_out = index.add_first(columns, MAX_IN_SET)
+        numbered = {"size": int(columns.size), "score": number(score), "error": number(error)}
+        listed.append({**numbered, "ids": ids, "n_left_out": n_left_out})
+    return {"unseen": unseen, "sets": listed, "asked": len(index.selected), "n_rows": n_rows}
 
 
 def redundancy_section(found: Redundancy, index: FeatureIndex) -> dict[str, Any]:

@@ -14,7 +14,8 @@ from l1lsmi._validation.features import check_features
 from l1lsmi._validation.target import check_target
 from l1lsmi._warnings import renamed
 from l1lsmi.explain import Explanation, explain_selection
-from l1lsmi.explain._fitted import column_names, fitted_weights
+from l1lsmi.explain._evidence import WARNINGS, is_automatic
+from l1lsmi.explain._fitted import column_names, fitted_weights, selected_columns
 from l1lsmi.report._comparison import comparison_section
 from l1lsmi.report._feature_index import FeatureIndex
 from l1lsmi.report._feature_plots import feature_plots
@@ -28,6 +29,7 @@ from l1lsmi.report._sections import (
     redundancy_section,
     selected_section,
     sizes_section,
+    unseen_section,
 )
 from l1lsmi.report.held_out import errors_in, held_out_errors
 
@@ -115,12 +117,16 @@ def collect(
     names = column_names(selector, feature_names)
     values = np.asarray(to_numpy(check_features(X)), dtype=np.float64)
     encoded = check_target(y, task)
-    short_names = [printable(name, MAX_IN_SENTENCE) for name in names]
-    explained = explain_selection(
-        selector, X, y, max_rows=max_rows, random_state=random_state, feature_names=short_names
-    )
-    selected = np.flatnonzero(selector.get_support())
+    selected = selected_columns(selector)
+    explained = None
+    if selected.size:
+        short_names = [printable(name, MAX_IN_SENTENCE) for name in names]
+        explained = explain_selection(
+            selector, X, y, max_rows=max_rows, random_state=random_state, feature_names=short_names
+        )
     index = FeatureIndex(names, selected, fitted_weights(selector))
+    if not selected.size:
+        held_out = False
     if held_out is True:
         options = {"n_splits": n_splits, "max_rows": held_out_rows, "random_state": random_state}
         held_out = held_out_errors(selector, X, y, task=task, **options)
@@ -128,8 +134,8 @@ def collect(
         "version": VERSION,
         "made": (made or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "asked": _asked_section(selector, origin, method, target, encoded, values),
-        "warnings": [printable(each, 1000) for each in renamed(getattr(selector, "warnings_", ()), names)],
-        **_explained_sections(selector, explained, index),
+        "warnings": [printable(each, 1000) for each in _data_warnings(selector, names)],
+        **_explained_sections(selector, explained, index, encoded.n_rows),
         "plots": feature_plots(values, encoded, index.selected, np.random.default_rng(0)),
         "held_out": _given_errors(held_out, comparison),
         "comparison": comparison_section(comparison),
@@ -150,13 +156,22 @@ def _given_errors(held_out: bool | str | Mapping[str, Any], comparison: Any) -> 
     return errors_in(comparison, held_out)
 
 
-def _explained_sections(selector: Any, explained: Explanation, index: FeatureIndex) -> dict[str, Any]:
+def _explained_sections(
+    selector: Any, explained: Explanation | None, index: FeatureIndex, n_rows: int
+) -> dict[str, Any]:
+    """Sections on the selected features; of an empty set only what unseen rows say is there."""
+    contributions = None if explained is None else explained.contributions
+    chosen = selected_section(selector, contributions, index, n_rows)
+    unseen = unseen_section(selector, index, n_rows)
+    if explained is None:
+        nothing = dict.fromkeys(("redundancy", "interactions", "path"))
+        return {"chosen": chosen, "sizes": unseen, **nothing}
     return {
-        "chosen": selected_section(selector, explained.contributions, index),
-        "sizes": sizes_section(explained.score_by_size, index),
+        "chosen": chosen,
+        "sizes": unseen or sizes_section(explained.score_by_size, index),
         "redundancy": redundancy_section(explained.redundancy, index),
         "interactions": interactions_section(explained.interactions, index),
-        "path": path_section(explained.path, index),
+        "path": path_section(explained.path, index, chosen=is_automatic(selector)),
     }
 
 
@@ -195,3 +210,9 @@ def _described(selector: Any) -> str:
 def _inside_sentence(text: str) -> str:
     """A sentence with a lower-case first letter, unless its first word is in capitals."""
     return text if text[1:2].isupper() else text[:1].lower() + text[1:]
+
+
+def _data_warnings(selector: Any, names: Sequence[str]) -> list[str]:
+    """What to check about the data; the sentence on evidence is said elsewhere."""
+    found = renamed(getattr(selector, "warnings_", ()), names)
+    return [each for each in found if not each.startswith(WARNINGS)]

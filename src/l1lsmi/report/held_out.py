@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from l1lsmi._validation.target import check_target
 from l1lsmi.evaluation import compare_selectors
 from l1lsmi.evaluation.selectors import ALL_FEATURES
 from l1lsmi.explain import sample_rows
+from l1lsmi.explain._evidence import WARNINGS, is_automatic
 from l1lsmi.report._comparison import MAX_METHOD_NAME, errors_of, metric_of
 from l1lsmi.report._names import decoded_target, printable
 from l1lsmi.report._numbers import number
@@ -36,7 +39,8 @@ def held_out_errors(
     """Held-out errors of a predictor, with selected features and with all features.
 
     In each split, a copy of the selector is fitted to the training rows, with at most one restart of its
-    search. A support vector machine is fitted to the same rows and evaluated on the others.
+    search; where a fitted selector has chosen the number of features, its copies select as many. A support
+    vector machine is fitted to the same rows and evaluated on the others.
 
     Parameters
     ----------
@@ -72,16 +76,19 @@ def held_out_errors(
     X, values = np.asarray(to_numpy(check_features(X)), dtype=np.float64)[rows], values[rows]
     n_train = max(1, round(TRAIN_SHARE * rows.size))
     quick, n_restarts = _quick(selector)
-    comparison = compare_selectors(
-        {"selected": quick},
-        X,
-        values,
-        task=kind,
-        n_splits=n_splits,
-        n_train=n_train,
-        on_all_rows=False,
-        random_state=random_state,
-    )
+    with warnings.catch_warnings():
+        for beginning in WARNINGS:  # of parts of the rows
+            warnings.filterwarnings("ignore", message=re.escape(beginning))
+        comparison = compare_selectors(
+            {"selected": quick},
+            X,
+            values,
+            task=kind,
+            n_splits=n_splits,
+            n_train=n_train,
+            on_all_rows=False,
+            random_state=random_state,
+        )
     selection, all_features = comparison
     section = _section(comparison, selection, all_features)
     return {**section, "n_restarts": n_restarts, "compared_as": None}
@@ -133,6 +140,8 @@ def _section(comparison: Any, selection: Any, all_features: Any) -> dict[str, An
 def _quick(selector: Any) -> tuple[Any, int | None]:
     """A copy with fewer restarts, and their number where it was reduced."""
     quick = clone(selector)
+    if is_automatic(selector) and hasattr(selector, "support_") and selector.support_.any():
+        quick.set_params(n_features_to_select=int(selector.support_.sum()))
     reduced = {
         name: MAX_RESTARTS
         for name, value in quick.get_params().items()

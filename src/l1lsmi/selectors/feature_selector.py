@@ -21,8 +21,16 @@ class FeatureSelector(PartsSelector):
     strategy : Strategy or None, default=None
         How to search for the best set: `Ranking`, `Forward`, `Backward`, `Exhaustive`, `L1Paper`, `L1Path`
         (which is what None stands for), or one of your own.
-    n_features_to_select : int, float or None, default=None
-        Number of features, or their share strictly between 0 and 1; None selects half.
+    n_features_to_select : int, float, "auto" or None, default=None
+        Number of features, or their share strictly between 0 and 1; None selects half. "auto" chooses the
+        number by rows that the search has not seen, of 50 features at most: the smallest within one standard
+        error of the best. Where these rows give no evidence that any features predict the target, none are
+        selected, with a warning.
+    pool : int, "auto" or None, default="auto"
+        Number of columns, those with the largest single effects, that the search may choose from; None is
+        all. "auto" decides it by rows that the search has not seen where columns outnumber rows: 50, 300 or
+        all of them (more where many features are selected). Otherwise, and with `Ranking` and
+        `L1Paper`, it is all columns.
     memory_limit : int or None, default=None
         Bytes that may be used beside X, by a measure that supports out-of-core data:
         `SquaredMutualInformation` or `HSIC`; see `L1LSMI` and `L1HSIC`.
@@ -32,7 +40,8 @@ class FeatureSelector(PartsSelector):
     precision : {"float64", "float32"}, default="float64"
         Data type of distances and kernels, of a measure that supports out-of-core data.
     random_state : int, RandomState instance or None, default=None
-        Draws whatever the parts draw at random; None takes that of the measure.
+        Draws whatever the parts draw at random; None takes that of the measure. Up to 2,000 rows, `L1Path`
+        draws nothing from it: another seed gives the same answer.
 
     Attributes
     ----------
@@ -40,6 +49,21 @@ class FeatureSelector(PartsSelector):
         The selected features.
     ranking_ : ndarray of int, shape (n_features,)
         1 for selected features; 2, 3, ... for the others, the most promising first.
+    order_ : ndarray of int, shape (n_features,)
+        All features, those first that smaller sets keep longest: the first k are the set of k features.
+    validation_ : Validation or None
+        How well sets of k features predict the target in rows that the search has not seen: arrays ``k``,
+        ``mean``, ``standard_error`` and ``per_split``, and what they decided, ``best_k`` and ``best_pool``.
+        None where these rows had nothing to decide: the number of features and the pool are given, and the
+        strategy is not `L1Path` or the effects in all rows are clear; or where the search was stopped.
+    p_value_ : float or None
+        Probability of predictions that agree as well with the target in rows that the search has not seen, if
+        it does not depend on the features; where there is no ``validation_``, upper bound on the probability
+        of effects as large in all rows. Above 0.05 there is a warning. None where it is not known.
+    frequency_ : ndarray of float, shape (n_features,), or None
+        Share of the searches on parts of the rows that selected a feature; None without ``validation_``.
+    pool_size_ : int
+        Number of columns that the search could choose from.
     score_ : float
         Score of the selected set; the mean over its features with `Ranking`. With `L1Path` and `L1Paper` it
         is that of the weighted features.
@@ -50,7 +74,7 @@ class FeatureSelector(PartsSelector):
         Why the search ended, in a sentence.
     scores_ : ndarray of float, shape (n_features,)
         With `Ranking`: the score of every feature alone.
-    estimate_, weights_, cv_score_, sigma_, regularization_, radius_, n_useful_features_, n_iter_
+    estimate_, weights_, cv_score_, sigma_, regularization_, radius_, n_iter_
         With `L1Path` and `L1Paper`: see `L1LSMI`.
     warnings_ : list of str
         What to know about the data, one sentence each: columns that give away the target or number the rows,

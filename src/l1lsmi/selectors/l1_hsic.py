@@ -16,8 +16,11 @@ class L1HSIC(L1Selector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None, default=None
-        Number of features, or their share strictly between 0 and 1; None selects half.
+    n_features_to_select : int, float, "auto" or None, default=None
+        Number of features, or their share strictly between 0 and 1; None selects half. "auto" chooses the
+        number by rows that the search has not seen, of 50 features at most: the smallest within one standard
+        error of the best. Where these rows give no evidence that any features predict the target, none are
+        selected, with a warning.
     algorithm : {"path", "paper"}, default="path"
         "path" follows a shrinking l1 ball from all features down; "paper" is Algorithm 1 of the
         paper.
@@ -39,6 +42,11 @@ class L1HSIC(L1Selector):
         Of more rows than this the search looks at a sample of so many, each class or range of the target in
         proportion; all rows decide between the best three sets, choose the model and give the scores.
         None searches on all rows, where every step visits all pairs of them: see the notes.
+    pool : int, "auto" or None, default="auto"
+        Number of columns, those with the largest single effects, that the search may choose from; None is
+        all. "auto" decides it by rows that the search has not seen where columns outnumber rows: 50, 300 or
+        all of them (more where many features are selected). Otherwise, and with
+        ``algorithm="paper"``, it is all columns.
     memory_limit : int or None, default=None
         Bytes that may be used beside X, what medians take (2,000 rows, and a distance for each pair of
         them) and the targets. Blocks of rows are made so small that they fit; of rows that are not in
@@ -55,6 +63,7 @@ class L1HSIC(L1Selector):
         what is left of them, and scales columns down that mostly have one value; others stay as they are.
     random_state : int, RandomState instance or None, default=None
         Draws the starts.
+        Up to 2,000 rows, the search of "path" draws nothing from it: another seed gives the same answer.
     n_jobs : int or None, default=None
         Restarts run in parallel in threads.
     verbose : int, default=0
@@ -68,6 +77,21 @@ class L1HSIC(L1Selector):
         Weights of the standardised features; 0 for those not selected.
     ranking_ : ndarray of int, shape (n_features,)
         1 for selected features; 2, 3, ... for the others, those that survived longest on the path first.
+    order_ : ndarray of int, shape (n_features,)
+        All features, those first that smaller sets keep longest: the first k are the set of k features.
+    validation_ : Validation or None
+        How well sets of k features predict the target in rows that the search has not seen: arrays ``k``,
+        ``mean``, ``standard_error`` and ``per_split``, and what they decided, ``best_k`` and ``best_pool``.
+        None where these rows had nothing to decide: the number of features and the pool are given, and the
+        effects in all rows are clear, or the search was stopped.
+    p_value_ : float or None
+        Probability of predictions that agree as well with the target in rows that the search has not seen, if
+        it does not depend on the features; where there is no ``validation_``, upper bound on the probability
+        of effects as large in all rows. Above 0.05 there is a warning. None where it is not known.
+    frequency_ : ndarray of float, shape (n_features,), or None
+        Share of the searches on parts of the rows that selected a feature; None without ``validation_``.
+    pool_size_ : int
+        Number of columns that the search could choose from.
     hsic_ : float
         The criterion for the weighted features.
     sigma_ : float
@@ -76,8 +100,6 @@ class L1HSIC(L1Selector):
         Sum of the weights.
     path_ : list of PathPoint
         Every radius visited: restart, radius, size, support, weights and objective.
-    n_useful_features_ : int
-        How many of the selected features the criterion is highest with.
     n_iter_ : int
         Ascent steps taken.
     stop_reason_ : str

@@ -11,15 +11,17 @@ from l1lsmi.selectors._combined import L1Selector, pick
 class L1LSMI(L1Selector):
     """Select features by l1-penalised squared-loss mutual information.
 
-    Finds the set of exactly k features that is most informative about the target. It sees interactions (an
-    exclusive or, where no feature is informative alone) and non-linear dependence, and leaves out redundant
-    features. Features are standardised inside; constant
-    features get weight 0.
+    Finds the set of k features that is most informative about the target, or chooses k, too. It sees
+    interactions (an exclusive or, where no feature is informative alone) and non-linear dependence, and
+    leaves out redundant features. Features are standardised inside; constant features get weight 0.
 
     Parameters
     ----------
-    n_features_to_select : int, float or None, default=None
-        Number of features, or their share strictly between 0 and 1; None selects half.
+    n_features_to_select : int, float, "auto" or None, default=None
+        Number of features, or their share strictly between 0 and 1; None selects half. "auto" chooses the
+        number by rows that the search has not seen, of 50 features at most: the smallest within one standard
+        error of the best. Where these rows give no evidence that any features predict the target, none are
+        selected, with a warning.
     algorithm : {"path", "paper"}, default="path"
         "path" follows a shrinking l1 ball from all features down and ascends on the cross-validation
         score; "paper" is Algorithm 1 of the paper.
@@ -45,6 +47,11 @@ class L1LSMI(L1Selector):
         target in proportion and more rows of rare classes, weighted. Effects of single features, pairs and
         triples are summed over all rows, and all rows decide between the best three sets, choose the model
         and give the scores. None compares kernels on all rows.
+    pool : int, "auto" or None, default="auto"
+        Number of columns, those with the largest single effects, that the search may choose from; None is
+        all. "auto" decides it by rows that the search has not seen where columns outnumber rows: 50, 300 or
+        all of them (more where many features are selected). Otherwise, and with
+        ``algorithm="paper"``, it is all columns.
     memory_limit : int or None, default=None
         Bytes that may be used beside X; rows that do not fit are computed anew for every step instead of
         being cached. None caches up to a quarter of a gigabyte, and on a device a part of its free memory.
@@ -61,6 +68,7 @@ class L1LSMI(L1Selector):
     random_state : int, RandomState instance or None, default=None
         Draws centres, folds and starts. The same number gives the same answer whatever ``n_jobs``
         or the number of BLAS threads.
+        Up to 2,000 rows, the search of "path" draws nothing from it: another seed gives the same answer.
     n_jobs : int or None, default=None
         Restarts run in parallel in threads.
     verbose : int, default=0
@@ -74,6 +82,21 @@ class L1LSMI(L1Selector):
         Weights of the standardised features; 0 for those not selected.
     ranking_ : ndarray of int, shape (n_features,)
         1 for selected features; 2, 3, ... for the others, those that survived longest on the path first.
+    order_ : ndarray of int, shape (n_features,)
+        All features, those first that smaller sets keep longest: the first k are the set of k features.
+    validation_ : Validation or None
+        How well sets of k features predict the target in rows that the search has not seen: arrays ``k``,
+        ``mean``, ``standard_error`` and ``per_split``, and what they decided, ``best_k`` and ``best_pool``.
+        None where these rows had nothing to decide: the number of features and the pool are given, and the
+        effects in all rows are clear, or the search was stopped.
+    p_value_ : float or None
+        Probability of predictions that agree as well with the target in rows that the search has not seen, if
+        it does not depend on the features; where there is no ``validation_``, upper bound on the probability
+        of effects as large in all rows. Above 0.05 there is a warning. None where it is not known.
+    frequency_ : ndarray of float, shape (n_features,), or None
+        Share of the searches on parts of the rows that selected a feature; None without ``validation_``.
+    pool_size_ : int
+        Number of columns that the search could choose from.
     smi_ : float
         Estimate of the squared-loss mutual information of the weighted features with the target.
     cv_score_ : float
@@ -85,9 +108,6 @@ class L1LSMI(L1Selector):
     path_ : list of PathPoint
         Every radius visited: restart, radius, size, support, weights, objective and cv_score. Empty where the
         set from single effects, pairs and triples explains everything.
-    n_useful_features_ : int
-        At how many of the selected features the loss is lowest; fewer than asked for where the others do not
-        help.
     n_iter_ : int
         Ascent steps taken.
     stop_reason_ : str
@@ -121,6 +141,14 @@ class L1LSMI(L1Selector):
     array([2, 5])
     >>> selector.transform(X).shape
     (300, 2)
+
+    The number of features can be chosen, and sets of other sizes come from the same fit:
+
+    >>> selector = L1LSMI("auto").fit(X, y)
+    >>> selector.get_support(indices=True), selector.p_value_ < 0.001
+    (array([2, 5]), True)
+    >>> int(selector.support_for(4).sum())
+    4
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -62,7 +62,7 @@ const ticks = (low, high, wanted) => {
   const power = 10 ** Math.floor(Math.log10(least));
   const step = power * [1, 2, 5, 10].find((factor) => factor * power >= least * 0.999);
   const values = [];
-  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i += 1) values.push(i * step);
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i += 1) values.push(i * step + 0); // + 0: no minus zero
   return { values, step };
 };
 
@@ -84,11 +84,11 @@ const canvas = (figure, height, label) => {
 const words = (x, y, text, attributes = {}) => svg("text", { x, y, ...attributes }, text);
 
 /** Horizontal grid lines with tick labels. */
-const gridLines = (picture, values, step, y, left, right) => {
+const gridLines = (picture, values, step, y, left, right, unit = "") => {
   for (const value of values) {
     picture.append(
       svg("line", { class: "axis", x1: left, x2: right, y1: y(value), y2: y(value) }),
-      words(left - 8, y(value) + 4, onAxis(value, step), { "text-anchor": "end" }),
+      words(left - 8, y(value) + 4, onAxis(value, step) + unit, { "text-anchor": "end" }),
     );
   }
 };

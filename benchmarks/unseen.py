@@ -1,0 +1,178 @@
+"""What unseen rows decide: the number of features, p-values, pools of columns; and how stable the sets are.
+
+``python benchmarks/unseen.py --parts auto null`` needs no data; ``wide`` and ``stability`` need the real
+datasets (.npz files with X and y) in ``--data FOLDER``. Seconds are of one core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.stats import kstest
+from sklearn.model_selection import train_test_split
+from threadpoolctl import threadpool_limits
+
+from l1lsmi import L1LSMI, datasets
+from l1lsmi.baselines import MRMR
+from l1lsmi.datasets.toys import TRUE_FEATURES
+from machine import describe
+from tails import JUDGES, METHODS
+
+#: Datasets with more columns than rows, or nearly so; at most so many rows select and train.
+WIDE = ("ALLAML", "TOX_171", "arcene", "warpPIE10P", "BASEHOCK", "PCMAC")
+MAX_TRAIN = 500
+#: Datasets on which the sets of subsamples are compared, and the number of features.
+STABILITY = {"wine": 4, "ionosphere": 4, "sonar": 10, "spectf": 10, "TOX_171": 10, "musk1": 20}
+
+
+def auto(draws: list[int]) -> None:
+    """The number of features of toys and of noise."""
+    print("\nn_features_to_select='auto': share of draws with the true number of features, and the true set")
+    for name, true in TRUE_FEATURES.items():
+        for n in (100, 200, 400):
+            sizes, exact, evidence, seconds = Counter[int](), [], [], 0.0
+            for draw in draws:
+                X, y = getattr(datasets, f"make_{name}")(n, random_state=draw)
+                started = time.process_time()
+                selector = L1LSMI("auto").fit(X, y)
+                seconds += time.process_time() - started
+                sizes[int(selector.support_.sum())] += 1
+                exact.append(tuple(selector.get_support(indices=True)) == true)
+                evidence.append(selector.p_value_ < 0.05)
+            print(
+                f"{name:8} n={n}: k right {sizes[len(true)] / len(draws):.2f}, set right {np.mean(exact):.2f}, "
+                f"p < 0.05 {np.mean(evidence):.2f}, {seconds / len(draws):.2f} s; {dict(sorted(sizes.items()))}",
+                flush=True,
+            )
+    for n, m in ((100, 10), (50, 200)):
+        nothing = []
+        for draw in draws:
+            rng = np.random.default_rng(draw)
+            nothing.append(
+                not L1LSMI("auto").fit(rng.normal(size=(n, m)), rng.integers(0, 2, n)).support_.any()
+            )
+        print(f"noise {n} x {m}: nothing selected {np.mean(nothing):.2f}", flush=True)
+
+
+def null(draws: list[int]) -> None:
+    """p-values of targets that do not depend on the features."""
+    print("\np-values without dependence: Kolmogorov-Smirnov p against uniform, shares below 0.05 and 0.01")
+    for kind in ("classes", "rare class", "numbers"):
+        for n, m in ((100, 8), (40, 120)):
+            found, started = [], time.process_time()
+            for draw in draws:
+                rng = np.random.default_rng((draw, n))
+                X, y = rng.normal(size=(n, m)), rng.normal(size=n)
+                if kind != "numbers":
+                    y = y > np.quantile(y, 0.5 if kind == "classes" else 0.9)
+                found.append(L1LSMI(3).fit(X, y).p_value_)
+            p = np.array(found)
+            print(
+                f"{kind:10} {n} x {m}: {kstest(p, 'uniform').pvalue:.3f}, {(p < 0.05).mean():.3f}, "
+                f"{(p < 0.01).mean():.3f}, {(time.process_time() - started) / len(draws):.2f} s",
+                flush=True,
+            )
+
+
+def load(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
+    with np.load(folder / f"{name}.npz", allow_pickle=False) as file:
+        return file["X"].astype(np.float64), np.unique(file["y"], return_inverse=True)[1].ravel()
+
+
+def split(y: np.ndarray, draw: int, test: float) -> tuple[np.ndarray, np.ndarray]:
+    train, rest = train_test_split(np.arange(y.size), test_size=test, stratify=y, random_state=draw)
+    if train.size > MAX_TRAIN:
+        train, _ = train_test_split(train, train_size=MAX_TRAIN, stratify=y[train], random_state=draw)
+    return train, rest
+
+
+def errors(X: np.ndarray, y: np.ndarray, train: Any, test: Any, support: Any) -> dict[str, float]:
+    found = {}
+    for name, judge in JUDGES.items():
+        model = judge().fit(X[np.ix_(train, support)], y[train])
+        found[name] = float((model.predict(X[np.ix_(test, support)]) != y[test]).mean())
+    return found
+
+
+def wide(folder: Path, names: list[str], sizes: list[int], draws: list[int]) -> None:
+    """Held-out errors on wide tables."""
+    methods: dict[str, Any] = {
+        **{name: select for name, select in METHODS.items() if name != "L1LSMI, tails kept"},
+        "L1LSMI, all columns": lambda X, y, k: (
+            L1LSMI(k, pool=None, p_value=False).fit(X, y).get_support(indices=True)
+        ),
+    }
+    print("\nwide tables, 70 % of the rows (500 at most) select and train: held-out errors, mean of draws")
+    for name in names:
+        X, y = load(folder, name)
+        for k in sizes:
+            print(f"{name}, {X.shape[0]} x {X.shape[1]}, k = {k}, {len(draws)} draws")
+            for method, select in methods.items():
+                found, seconds = [], 0.0
+                for draw in draws:
+                    train, test = split(y, draw, 0.3)
+                    started = time.process_time()
+                    support = select(X[train], y[train], k)
+                    seconds += time.process_time() - started
+                    found.append(errors(X, y, train, test, support))
+                means = {judge: np.mean([one[judge] for one in found]) for judge in JUDGES}
+                shown = ", ".join(f"{judge} {value:.3f}" for judge, value in means.items())
+                mean = np.mean(list(means.values()))
+                print(f"  {method:20} {shown}, mean {mean:.3f}, {seconds / len(draws):.1f} s", flush=True)
+
+
+def stability(folder: Path, names: list[str], draws: list[int]) -> None:
+    """Overlap of the sets of subsamples, with held-out errors."""
+    print(
+        "\nmean overlap of the sets of 80 % subsamples, held-out errors of the others (mean of four judges)"
+    )
+    for name in names:
+        X, y = load(folder, name)
+        k = STABILITY[name]
+        for method in ("L1LSMI", "mRMR"):
+            sets, found = [], []
+            for draw in draws:
+                train, test = split(y, draw, 0.2)
+                selector = L1LSMI(k, p_value=False) if method == "L1LSMI" else MRMR(k)
+                support = selector.fit(X[train], y[train]).get_support(indices=True)
+                sets.append(set(support))
+                found.append(np.mean(list(errors(X, y, train, test, support).values())))
+            overlap = np.mean([len(a & b) / k for a, b in combinations(sets, 2)])
+            print(
+                f"{name:10} k = {k:2} {method:6} overlap {overlap:.2f}, error {np.mean(found):.3f}",
+                flush=True,
+            )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--parts", nargs="+", default=["auto", "null"])
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--names", nargs="+")
+    parser.add_argument("--sizes", nargs="+", type=int, default=[5, 20])
+    parser.add_argument("--draws", type=int, default=10)
+    parser.add_argument("--first", type=int, default=5_000, help="number of the first draw")
+    options = parser.parse_args()
+    draws = list(range(options.first, options.first + options.draws))
+    print(describe())
+    warnings.simplefilter("ignore")
+    with threadpool_limits(1):
+        if "auto" in options.parts:
+            auto(draws)
+        if "null" in options.parts:
+            null(draws)
+        if "wide" in options.parts:
+            wide(options.data, options.names or list(WIDE), options.sizes, draws)
+        if "stability" in options.parts:
+            stability(options.data, options.names or list(STABILITY), draws)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+"""What unseen rows say about a selection, in sentences that the command line and the report share.
+
+Unseen rows are rows that the search has not seen: see `l1lsmi.strategies.validation`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from l1lsmi.explain._fitted import selected_columns
+from l1lsmi.selectors._combined import EVIDENCE, NO_EVIDENCE, NO_FEATURES
+from l1lsmi.strategies.selection import StopReason
+from l1lsmi.strategies.validation import STRONG_EVIDENCE, Validation
+
+#: Smaller p-values are not told apart.
+LEAST_P_VALUE = 1e-4
+UNSEEN = "in rows that the search has not seen"
+#: How warnings begin that say the same as `evidence`.
+WARNINGS = tuple(warning.split(":")[0] for warning in (NO_EVIDENCE, NO_FEATURES))
+
+
+def is_automatic(selector: Any) -> bool:
+    """Whether a selector chooses the number of features."""
+    return isinstance(number := getattr(selector, "n_features_to_select", None), str) and number == "auto"
+
+
+def curve_of(selector: Any) -> Validation | None:
+    """The validation of a fitted selector where it compares several numbers of features, else None."""
+    validation: Validation | None = getattr(selector, "validation_", None)
+    return None if validation is None or np.count_nonzero(validation.k) < 2 else validation
+
+
+def has_evidence(selector: Any) -> bool | None:
+    """Whether there is evidence that the target depends on the features; None where nothing is known."""
+    p_value = getattr(selector, "p_value_", None)
+    return None if p_value is None else bool(p_value <= EVIDENCE)
+
+
+def evidence(selector: Any) -> str | None:
+    r"""One sentence on whether the selected features predict the target; None where nothing is known.
+
+    Parameters
+    ----------
+    selector : fitted selector
+
+    Returns
+    -------
+    sentence : str or None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from l1lsmi import L1LSMI
+    >>> from l1lsmi.explain._evidence import evidence
+    >>> X = np.random.default_rng(0).normal(size=(200, 6))
+    >>> print(evidence(L1LSMI(1).fit(X, X[:, 1] > 0)).replace(", ", ",\n"))
+    In rows that the search has not seen,
+    this feature predicts 97 % of the variation of the target (p < 0.0001).
+    """
+    p_value = getattr(selector, "p_value_", None)
+    if p_value is None:
+        return None
+    validation: Validation | None = getattr(selector, "validation_", None)
+    n_selected = selected_columns(selector).size
+    p = _p_text(p_value)
+    if n_selected == 0:
+        return _why_empty(p_value, p)
+    these = "this feature predicts" if n_selected == 1 else "these features predict"
+    if not has_evidence(selector):
+        return f"There is no evidence that {these} the target: {UNSEEN}, {p}."
+    if validation is None:
+        return f"The effects in all rows are clear evidence that the target depends on the features ({p})."
+    share = validation.mean[_place(validation, n_selected)]
+    if share <= 0:
+        return (
+            f"{_capital(UNSEEN)}, predictions agree with the target ({p}), but have no smaller errors than "
+            "without features."
+        )
+    return f"{_capital(UNSEEN)}, {these} {percent(share)} of the variation of the target ({p})."
+
+
+def how_many(selector: Any) -> str | None:
+    """How the number of features was chosen, in one sentence; None where it was given, or none are selected.
+
+    Parameters
+    ----------
+    selector : fitted selector
+
+    Returns
+    -------
+    sentence : str or None
+    """
+    n_selected = selected_columns(selector).size
+    if not is_automatic(selector) or n_selected == 0:
+        return None
+    validation: Validation | None = selector.validation_
+    if validation is None:
+        return (
+            "The search was stopped before it chose a number of features: these are the most it considered."
+        )
+    top = int(validation.mean.argmax())
+    largest, most = int(validation.k[top]), percent(float(validation.mean[top]))
+    if largest == n_selected:
+        return f"No other number of features predicts more than {n_selected:,}."
+    return (
+        f"{_capital(_count(largest))} predict most, {most}; {n_selected:,} is the smallest number within one "
+        "standard error of that."
+    )
+
+
+def told_stop_reason(selector: Any) -> str | None:
+    """Why the search ended, where that says something about the selection."""
+    reason: str | None = getattr(selector, "stop_reason_", None)
+    # The search is for the largest number of features considered, which nobody asked for.
+    return None if is_automatic(selector) and reason == StopReason.NOTHING_TO_CHOOSE else reason
+
+
+def percent(share: float) -> str:
+    """A share in percent, as in "83 %"."""
+    rounded = f"{100 * share:.0f}"
+    return f"{rounded} %" if rounded not in ("0", "-0") or share == 0 else f"{100 * share:.1g} %"
+
+
+def _why_empty(p_value: float, p: str) -> str:
+    if p_value > EVIDENCE:
+        return f"No features are selected: there is no evidence that any predict the target ({UNSEEN}, {p})."
+    if p_value >= STRONG_EVIDENCE:
+        return (
+            f"No features are selected: the evidence that any predict the target is weak ({UNSEEN}, {p}, and "
+            f"p < {STRONG_EVIDENCE:g} is required)."
+        )
+    return f"No features are selected: {UNSEEN}, no set has clearly smaller errors than none ({p})."
+
+
+def _p_text(p_value: float) -> str:
+    return f"p < {LEAST_P_VALUE:.4f}" if p_value < LEAST_P_VALUE else f"p = {p_value:.2g}"
+
+
+def _place(validation: Validation, n_selected: int) -> int:
+    """The largest size that was judged and is no larger than the set, which may have constant columns."""
+    return int(np.flatnonzero(validation.k <= n_selected)[-1])
+
+
+def _count(n: int) -> str:
+    return f"{n:,} feature{'' if n == 1 else 's'}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
