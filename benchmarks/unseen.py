@@ -46,9 +46,11 @@ def auto(draws: list[int]) -> None:
                 sizes[int(selector.support_.sum())] += 1
                 exact.append(tuple(selector.get_support(indices=True)) == true)
                 evidence.append(selector.p_value_ < 0.05)
+            n_draws = len(draws)
+            found = dict(sorted(sizes.items()))
             print(
-                f"{name:8} n={n}: k right {sizes[len(true)] / len(draws):.2f}, set right {np.mean(exact):.2f}, "
-                f"p < 0.05 {np.mean(evidence):.2f}, {seconds / len(draws):.2f} s; {dict(sorted(sizes.items()))}",
+                f"{name:8} n={n}: k right {sizes[len(true)] / n_draws:.2f}, set right {np.mean(exact):.2f}, "
+                f"p < 0.05 {np.mean(evidence):.2f}, {seconds / len(draws):.2f} s; {found}",
                 flush=True,
             )
     for n, m in ((100, 10), (50, 200)):

@@ -32,8 +32,8 @@ from l1lsmi.strategies.validation import CLEAR, search_validated
 EVIDENCE = 0.05
 NO_EVIDENCE = "No evidence that these predict y: in rows that the search has not seen, the p-value is {:.2g}."
 NO_FEATURES = (
-    "No features are selected, as there is no evidence that any predict y: in rows that the search has not "
-    "seen, the p-value is {:.2g}."
+    "No features are selected: in rows that the search has not seen, the evidence that any predict y is too "
+    "weak (the p-value is {:.2g})."
 )
 
 

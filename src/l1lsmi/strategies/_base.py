@@ -67,6 +67,9 @@ class Strategy(BaseEstimator):
     #: Whether a p-value from unseen rows belongs to every search, and pools of columns may be compared.
     has_p_value: ClassVar[bool] = False
     compares_pools: ClassVar[bool] = True
+    #: Numbers of features that are searched for where their number is chosen; sets of sizes in between come
+    #: from the order of the next larger set, and beyond from a search for the largest.
+    searched_sizes: ClassVar[tuple[int, ...]] = ()
     #: Whether the selected features are ordered, where that takes time.
     orders_features: bool = True
     #: Up to so many rows nothing depends on a seed: near-ties are decided the same way every time.

@@ -125,6 +125,7 @@ class L1Weighting(Strategy):
 
     needs = Weightable
     step_name = "restart"
+    searched_sizes = (2, 5, 12)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Strategy._parameter_constraints,
         "n_restarts": [COUNT],

@@ -38,8 +38,9 @@ MAX_ROWS = 4_000
 N_RANGES = 10
 #: Sizes of pools, and how many features at least they have for each that is selected.
 POOLS = ((50, 2), (300, 6))
-#: Features at most that their number is chosen from.
-MAX_SELECTED = 50
+#: Features at most that their number is chosen from, and how many there are where a pool is chosen first.
+MAX_SELECTED = 40
+POOL_SIZE = 10
 #: Sets of at most so many features are judged at every size, larger ones at a few.
 EVERY_SIZE = 12
 LARGER = 1.2
@@ -104,9 +105,9 @@ class Split(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """What a search on a split found: features in order, predictions of each size for the unseen rows."""
+    """Sets of all sizes that searches on a split found, and their predictions for the unseen rows."""
 
-    order: HostArray
+    sets: list[HostArray]
     predictions: HostArray  # (sizes, unseen, q)
 
 
@@ -168,7 +169,7 @@ def search_validated(
     most = min(n_columns, MAX_SELECTED) if k is None else k
     pools = [n_columns]
     if pool == "auto" and strategy.compares_pools and n_columns > problem.table.n_rows:
-        pools = pool_sizes(n_columns, most)
+        pools = pool_sizes(n_columns, k or POOL_SIZE)
     elif isinstance(pool, Integral):
         pools = [min(max(int(pool), most), n_columns)]
     options: dict[str, Any] = {"groups": groups, "seed": seed}
@@ -184,19 +185,36 @@ def search_validated(
         except KeyboardInterrupt:
             return replace(selection, stop_reason=StopReason.INTERRUPTED), None
         return selection, found
-    sizes = sizes_up_to(most) if k is None else np.array([0, min(k, n_columns)])
+    limit = budget.part(SHARE)
+    judge: Any = partial(validate, bind, strategy, problem, budget=limit, **options)
     try:
-        found = validate(bind, strategy, problem, sizes, pools, budget=budget.part(SHARE), **options)
+        found = None
+        if len(pools) > 1:
+            found = judge(np.array([0, min(k or POOL_SIZE, n_columns)]), pools)
+        if k is None and (found is not None or len(pools) == 1):
+            found = _joined(found, judge(sizes_up_to(most), pools if found is None else [found.best_pool]))
     except KeyboardInterrupt:
         budget.cancelled = True
-        return replace(search(pools[0], most, budget), stop_reason=StopReason.INTERRUPTED), None
-    if found is None:
-        return search(pools[0], most, budget), None
-    selection = search(found.best_pool, strategy.size_for_order(most) if k is None else most, budget)
-    if k is None:
-        chosen = found.best_k if found.p_value < STRONG_EVIDENCE else 0
-        selection = _cut(strategy, problem, selection, chosen)
-    return selection, found
+        selection = search(pools[0], k or min(POOL_SIZE, most), budget)
+        return replace(selection, stop_reason=StopReason.INTERRUPTED), None
+    best_pool = pools[0] if found is None else found.best_pool
+    chosen = k or min(POOL_SIZE, most)
+    nothing = False
+    if k is None and found is not None:
+        nothing = found.best_k == 0 or found.p_value >= STRONG_EVIDENCE
+        chosen = chosen if nothing else found.best_k
+    selection = search(best_pool, chosen, budget)
+    if limit.spent() and selection.stop_reason not in STOPPED:
+        selection = replace(selection, stop_reason=StopReason.TIME_LIMIT)
+    return (_without_features(selection) if nothing else selection), found
+
+
+def _joined(of_pools: Validation | None, of_sizes: Validation | None) -> Validation | None:
+    """The choice of a number of features after that of a pool, which has the p-value."""
+    if of_pools is None or of_sizes is None:
+        return of_sizes
+    kept = {name: getattr(of_pools, name) for name in ("pool", "pool_mean", "best_pool", "p_value")}
+    return replace(of_sizes, **kept)
 
 
 def _search_in_pool(strategy: Strategy, problem: Any, pool: int, k: int, budget: Budget) -> Any:
@@ -207,20 +225,14 @@ def _search_in_pool(strategy: Strategy, problem: Any, pool: int, k: int, budget:
     return strategy.search(problem, k, budget)
 
 
-def _cut(strategy: Strategy, problem: Any, selection: Any, k: int) -> Any:
-    """The selection of the first ``k`` features in the order of a larger one."""
-    support = np.zeros(problem.n_features, dtype=bool)
-    support[selection.order[:k]] = True
-    ranking = np.ones(problem.n_features, dtype=np.intp)
-    ranking[selection.order[k:]] = np.arange(2, problem.n_features - k + 2)
-    smaller = selection
-    if k and not np.array_equal(support, selection.support):
-        smaller = strategy.quick().search(problem.restricted_to(np.sort(selection.order[:k])), k)
-    nothing: dict[str, Any] = {"score": 0.0}
+def _without_features(selection: Any) -> Any:
+    """The same selection with no features."""
+    order, nothing = selection.order, dict[str, Any](score=0.0)
     if hasattr(selection, "weights"):
-        nothing |= {"weights": np.zeros(problem.n_features), "estimate": 0.0, "radius": 0.0}
-    kept = {"path": selection.path, "order": selection.order, "stop_reason": selection.stop_reason}
-    return replace(smaller, support=support, ranking=ranking, **kept, **({} if k else nothing))
+        nothing |= {"weights": np.zeros(order.size), "estimate": 0.0, "radius": 0.0}
+    ranking = np.empty(order.size, dtype=np.intp)
+    ranking[order] = np.arange(2, order.size + 2)
+    return replace(selection, support=np.zeros(order.size, dtype=bool), ranking=ranking, **nothing)
 
 
 def validate(
@@ -309,14 +321,25 @@ def _judge(
     if pool < problem.columns.size:
         strongest = by_single_effect(some.table, some.target, problem.columns)[:pool]
         some = some.restricted_to(np.sort(strongest))
-    k = min(int(sizes[-1]), some.columns.size)
-    selection = strategy.search(some, strategy.size_for_order(k) if sizes.size > 2 else k, budget)
-    if selection.stop_reason == StopReason.INTERRUPTED:
-        raise KeyboardInterrupt
-    values = to_numpy(problem.table.take(np.arange(problem.table.n_rows), selection.order[:k]))
+    most = min(int(sizes[-1]), some.columns.size)
+    searched = (
+        [*(size for size in strategy.searched_sizes if size < most), most] if sizes.size > 2 else [most]
+    )
+    sets: list[HostArray] = []
+    for size in searched:
+        selection = strategy.search(some, strategy.size_for_order(size) if sizes.size > 2 else size, budget)
+        if selection.stop_reason == StopReason.INTERRUPTED:
+            raise KeyboardInterrupt
+        # Sizes in between come from the order of the next larger set.
+        sets += [selection.order[:j] for j in sizes[len(sets) :] if j <= size]
+    sets += [sets[-1]] * (sizes.size - len(sets))  # of columns that vary there are no more
+    used = np.unique(np.concatenate(sets))
+    values = to_numpy(problem.table.take(np.arange(problem.table.n_rows), used))
+    places = [np.searchsorted(used, one) for one in sets]
     seen, unseen = values[split.seen], values[split.unseen]
-    predictions = [predict_unseen(seen[:, :j], functions[split.seen], unseen[:, :j]) for j in sizes]
-    return Judged(selection.order, np.array(predictions))
+    of_seen = functions[split.seen]
+    predictions = [predict_unseen(seen[:, one], of_seen, unseen[:, one]) for one in places]
+    return Judged(sets, np.array(predictions))
 
 
 def _summary(
@@ -357,10 +380,10 @@ def _summary(
     spread = _standard_errors(gains[best], None if groups is None else groups[tested])
     top = int(mean[best].argmax())
     best_k = int(sizes[np.flatnonzero(mean[best] >= mean[best, top] - spread[top])[0]])
-    n_selected = best_k or int(sizes[-1])
+    place = int(np.flatnonzero(sizes == best_k)[0]) or sizes.size - 1
     frequency = np.zeros(n_features)
     for judged in results:
-        frequency[judged[best].order[:n_selected]] += 1 / len(results)
+        frequency[judged[best].sets[place]] += 1 / len(results)
     return Validation(
         k=sizes,
         mean=mean[best],
