@@ -247,7 +247,8 @@ def test_memory_of_many_columns_is_nearly_halved():
     peaks = {}
     for precision in BOTH:
         tracemalloc.start()
-        L1LSMI(2, n_restarts=1, max_iter=1, n_basis=40, random_state=0, precision=precision).fit(X, y)
+        options = {"n_restarts": 1, "max_iter": 1, "n_basis": 40, "pool": None, "p_value": False}
+        L1LSMI(2, random_state=0, precision=precision, **options).fit(X, y)
         peaks[precision] = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
     assert peaks["float32"] < 0.65 * peaks["float64"]

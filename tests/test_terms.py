@@ -365,7 +365,7 @@ def test_a_search_without_terms_follows_a_path(rng):
 def test_restarts_on_many_columns_end_when_they_do_not_help(rng):
     X = rng.normal(size=(60, 1_500))
     y = (X[:, 0] > 0).astype(int)
-    selector = L1LSMI(3, n_restarts=40, max_iter=1, random_state=0).fit(X, y)
+    selector = L1LSMI(3, n_restarts=40, max_iter=1, pool=None, random_state=0).fit(X, y)
     assert len({point.restart for point in selector.path_}) < 40
     assert "restarts" in selector.stop_reason_.lower()
 

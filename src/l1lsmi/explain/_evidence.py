@@ -113,8 +113,8 @@ def how_many(selector: Any) -> str | None:
 def told_stop_reason(selector: Any) -> str | None:
     """Why the search ended, where that says something about the selection."""
     reason: str | None = getattr(selector, "stop_reason_", None)
-    # The search is for the largest number of features considered, which nobody asked for.
-    return None if is_automatic(selector) and reason == StopReason.NOTHING_TO_CHOOSE else reason
+    # Why there are no features is said by `evidence`.
+    return None if is_automatic(selector) and reason == StopReason.NO_EVIDENCE else reason
 
 
 def percent(share: float) -> str:

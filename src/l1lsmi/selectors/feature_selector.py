@@ -31,6 +31,9 @@ class FeatureSelector(PartsSelector):
         all. "auto" decides it by rows that the search has not seen where columns outnumber rows: 50, 300 or
         all of them (more where many features are selected). Otherwise, and with `Ranking` and
         `L1Paper`, it is all columns.
+    p_value : bool, default=True
+        Whether rows that the search has not seen give a p-value where they have nothing else to decide and
+        the effects in all rows are not clear. False saves these searches.
     memory_limit : int or None, default=None
         Bytes that may be used beside X, by a measure that supports out-of-core data:
         `SquaredMutualInformation` or `HSIC`; see `L1LSMI` and `L1HSIC`.

@@ -47,6 +47,9 @@ class L1HSIC(L1Selector):
         all. "auto" decides it by rows that the search has not seen where columns outnumber rows: 50, 300 or
         all of them (more where many features are selected). Otherwise, and with
         ``algorithm="paper"``, it is all columns.
+    p_value : bool, default=True
+        Whether rows that the search has not seen give a p-value where they have nothing else to decide and
+        the effects in all rows are not clear. False saves these searches.
     memory_limit : int or None, default=None
         Bytes that may be used beside X, what medians take (2,000 rows, and a distance for each pair of
         them) and the targets. Blocks of rows are made so small that they fit; of rows that are not in

@@ -52,6 +52,9 @@ class L1LSMI(L1Selector):
         all. "auto" decides it by rows that the search has not seen where columns outnumber rows: 50, 300 or
         all of them (more where many features are selected). Otherwise, and with
         ``algorithm="paper"``, it is all columns.
+    p_value : bool, default=True
+        Whether rows that the search has not seen give a p-value where they have nothing else to decide and
+        the effects in all rows are not clear. False saves these searches.
     memory_limit : int or None, default=None
         Bytes that may be used beside X; rows that do not fit are computed anew for every step instead of
         being cached. None caches up to a quarter of a gigabyte, and on a device a part of its free memory.

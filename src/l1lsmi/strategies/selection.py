@@ -23,6 +23,7 @@ class StopReason:
     ALL_STEPS = "Every step was taken."
     ALL_SCORED = "Everything was scored."
     NOTHING_TO_CHOOSE = "Every feature that varies was asked for."
+    NO_EVIDENCE = "No set predicts rows that the search has not seen clearly better than no features do."
     TIME_LIMIT = "The time limit was reached; the best set found until then is returned."
     INTERRUPTED = "The search was interrupted; the best set found until then is returned."
 

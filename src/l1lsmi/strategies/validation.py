@@ -227,7 +227,7 @@ def _search_in_pool(strategy: Strategy, problem: Any, pool: int, k: int, budget:
 
 def _without_features(selection: Any) -> Any:
     """The same selection with no features."""
-    order, nothing = selection.order, dict[str, Any](score=0.0)
+    order, nothing = selection.order, dict[str, Any](score=0.0, stop_reason=StopReason.NO_EVIDENCE)
     if hasattr(selection, "weights"):
         nothing |= {"weights": np.zeros(order.size), "estimate": 0.0, "radius": 0.0}
     ranking = np.empty(order.size, dtype=np.intp)
