@@ -87,7 +87,7 @@ def pages(tmp_path_factory):
         "regression": (weighted, signal, {"feature_names": harmless, "n_splits": 2}),
         "greedy": (greedy, classes, {"feature_names": harmless, "held_out": False}),
         "hostile": (weighted, np.char.add("<b>", classes), {"feature_names": HOSTILE, "held_out": False}),
-        "chosen": (chosen, classes, {"feature_names": harmless, "held_out": False}),
+        "chosen": (chosen, X[:, 0] + X[:, 1], {"feature_names": harmless, "held_out": False}),
         "empty": (chosen, nothing, {"feature_names": harmless, "held_out": False}),
     }
     written = {}

@@ -24,7 +24,7 @@ from l1lsmi._validation.parameters import check_count, seed_of
 from l1lsmi.measures import Measure
 from l1lsmi.measures._base import MeasureProblem
 from l1lsmi.strategies import L1Paper, L1Path, Strategy
-from l1lsmi.strategies._base import COUNT
+from l1lsmi.strategies._base import COUNT, UNSEEDED_ROWS
 from l1lsmi.strategies.selection import StopReason
 from l1lsmi.strategies.validation import CLEAR, search_validated
 
@@ -139,7 +139,7 @@ class PartsSelector(Selector):
         problem = measure.bind(table, target, random_state)
         strategy.check(measure, problem)
         bind = partial(_bound_to, measure, random_state)
-        seed = seed_of(random_state)
+        seed = 0 if table.n_rows <= UNSEEDED_ROWS else seed_of(random_state)
         selection, validation = search_validated(
             bind, strategy, problem, k, self.pool, p_value=self.p_value, groups=groups, seed=seed
         )

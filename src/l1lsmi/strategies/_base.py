@@ -22,6 +22,8 @@ from l1lsmi.strategies.selection import Budget, Selection, StopReason
 
 COUNT = Interval(Integral, 1, None, closed="left")
 COUNT_OR_ZERO = Interval(Integral, 0, None, closed="left")
+#: Up to so many rows, what can be drawn the same way every time is: another seed is not another answer.
+UNSEEDED_ROWS = 2_000
 POSITIVE = Interval(Real, 0, None, closed="neither")
 
 
@@ -72,7 +74,7 @@ class Strategy(BaseEstimator):
     searched_sizes: ClassVar[tuple[int, ...]] = ()
     #: Whether the selected features are ordered, where that takes time.
     orders_features: bool = True
-    #: Up to so many rows nothing depends on a seed: near-ties are decided the same way every time.
+    #: Up to so many rows a search draws nothing from a seed.
     n_rows_unseeded: ClassVar[int] = 0
     #: What a step is called in the progress bar.
     step_name: ClassVar[str] = "step"

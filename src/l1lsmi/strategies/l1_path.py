@@ -26,7 +26,7 @@ from l1lsmi._numerics.grids import START_NARROWNESS
 from l1lsmi._numerics.optimization.exchanges import NO_HINTS, FeatureSet, Hints, refine_by_exchanges
 from l1lsmi._numerics.terms.search import TermSearch
 from l1lsmi._validation.parameters import check_all_positive
-from l1lsmi.strategies._base import COUNT, COUNT_OR_ZERO, Advance
+from l1lsmi.strategies._base import COUNT, COUNT_OR_ZERO, UNSEEDED_ROWS, Advance
 from l1lsmi.strategies._parallel import cluster_of, in_order
 from l1lsmi.strategies._path_restarts import PathSettings, run_restarts
 from l1lsmi.strategies._weighting import L1Weighting, Outcome, WeightingSearch, WeightingState
@@ -163,7 +163,7 @@ class L1Path(L1Weighting):
         self.verbose = verbose
 
     has_p_value = True
-    n_rows_unseeded = 2_000
+    n_rows_unseeded = UNSEEDED_ROWS
 
     def quick(self) -> L1Path:
         """The same strategy for a search on a part of the rows: silent, in one thread, with few restarts.
