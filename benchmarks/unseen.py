@@ -10,6 +10,7 @@ import argparse
 import time
 import warnings
 from collections import Counter
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,11 @@ from scipy.stats import kstest
 from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
-from l1lsmi import L1LSMI, datasets
-from l1lsmi.baselines import MRMR
+from l1lsmi import L1HSIC, L1LSMI, FeatureSelector, datasets
+from l1lsmi.baselines import MRMR, QPFS, ReliefF
 from l1lsmi.datasets.toys import TRUE_FEATURES
+from l1lsmi.measures import Pearson
+from l1lsmi.strategies import Ranking
 from machine import describe
 from tails import JUDGES, METHODS
 
@@ -30,6 +33,20 @@ WIDE = ("ALLAML", "TOX_171", "arcene", "warpPIE10P", "BASEHOCK", "PCMAC")
 MAX_TRAIN = 500
 #: Datasets on which the sets of subsamples are compared, and the number of features.
 STABILITY = {"wine": 4, "ionosphere": 4, "sonar": 10, "spectf": 10, "TOX_171": 10, "musk1": 20}
+
+
+#: Beside those of `tails.METHODS`.
+RIVALS: dict[str, Any] = {
+    "Pearson": lambda k: FeatureSelector(Pearson(), Ranking(), n_features_to_select=k),
+    "QPFS": QPFS,
+    "ReliefF": ReliefF,
+    "L1HSIC": L1HSIC,
+}
+
+
+def chosen(maker: Any, X: np.ndarray, y: np.ndarray, k: int) -> np.ndarray:
+    support: np.ndarray = maker(k).fit(X, y).get_support(indices=True)
+    return support
 
 
 def auto(draws: list[int]) -> None:
@@ -106,6 +123,7 @@ def errors(X: np.ndarray, y: np.ndarray, train: Any, test: Any, support: Any) ->
 def wide(folder: Path, names: list[str], sizes: list[int], draws: list[int]) -> None:
     """Held-out errors on wide tables."""
     methods: dict[str, Any] = {
+        **{name: partial(chosen, maker) for name, maker in RIVALS.items()},
         **{name: select for name, select in METHODS.items() if name != "L1LSMI, tails kept"},
         "L1LSMI, all columns": lambda X, y, k: (
             L1LSMI(k, pool=None, p_value=False).fit(X, y).get_support(indices=True)

@@ -116,7 +116,7 @@ def wait_for_subprocess(process):
     def is_running():
         others = [pid for pid in members(process.pid) if pid != process.pid and loaded(pid, "numpy")]
         # Before exec, a new process is a copy of the command.
-        return any(b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes() for pid in others)
+        return any(b"serve" in Path(f"/proc/{pid}/cmdline").read_bytes() for pid in others)
 
     wait_for(is_running)
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from l1lsmi import _processes
 from l1lsmi.files import FileProblem, _memory, read_table
 from l1lsmi.files._formats import sandbox
 from tests.small_tables import WRITERS, scipy_io
@@ -39,7 +40,7 @@ def test_the_sandbox_reads_the_same_table(tmp_path, monkeypatch, name):
 )
 def test_a_crash_is_a_sentence(tmp_path, monkeypatch, name, code):
     WRITERS[name](tmp_path / "in.mat")
-    monkeypatch.setattr(sandbox, "CODE", code)
+    monkeypatch.setattr(_processes, "CODE", code)
     with pytest.raises(FileProblem, match=r"in.mat is damaged: the process that read it crashed"):
         read_table(tmp_path / "in.mat")
 

@@ -1,11 +1,17 @@
-"""Subprocesses that Ctrl-C does not interrupt."""
+"""Python subprocesses that Ctrl-C does not interrupt and that end with this process."""
 
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+#: Run with -c rather than -m, so that a process searches modules where this one does.
+CODE = "import importlib, sys; sys.path[:] = sys.argv[2:]; importlib.import_module(sys.argv[1]).serve()"
 
 
 @contextmanager
@@ -41,3 +47,42 @@ def sigint_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         if received:
             signal.raise_signal(signal.SIGINT)
+
+
+def start_python(module: str) -> subprocess.Popen[bytes]:
+    """Start a Python process that imports a module and calls its function ``serve``.
+
+    The two processes talk through the standard input and output of the new one, which prints nothing else:
+    what it writes to standard error is dropped. It runs on after a Ctrl-C; `exit_with_parent` ends it.
+
+    Parameters
+    ----------
+    module : str
+        Full name.
+
+    Raises
+    ------
+    OSError
+        This system starts no processes.
+    """
+    path = [entry for entry in sys.path if isinstance(entry, str)]
+    with sigint_blocked():
+        return subprocess.Popen(
+            [sys.executable, "-c", CODE, module, *path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+
+
+def exit_with_parent() -> None:
+    """End this process when its standard input is closed, which happens however its parent ends.
+
+    Called once all input has been read.
+    """
+
+    def wait() -> None:
+        os.read(0, 1)
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()

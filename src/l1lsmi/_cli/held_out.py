@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
+import pickle
+import subprocess
+import sys
 import threading
 from contextlib import suppress
-from multiprocessing import resource_tracker
 from types import TracebackType
 from typing import Any
 
 from l1lsmi._cli.data import Data
-from l1lsmi._processes import sigint_blocked
+from l1lsmi._processes import exit_with_parent, start_python
 from l1lsmi.explain import sample_rows
 from l1lsmi.report import held_out_errors
 
@@ -34,29 +35,14 @@ class HeldOutProcess:
         prepared = data.prepared
         rows = sample_rows(prepared.y, prepared.task, MAX_ROWS, seed)
         self._arguments = (selector, prepared.X[rows], prepared.y[rows], prepared.task, seed)
-        self._process: Any = None
-        self._pipe: Any = None
+        self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> HeldOutProcess:
-        if (os.cpu_count() or 1) > 1:
-            # Not a fork: libraries that read files keep threads. Not a pool: the locks of one that is killed
-            # would have to be cleaned up.
-            context = multiprocessing.get_context("spawn")
-            self._pipe, theirs = context.Pipe()
-            process = context.Process(target=_serve, args=(theirs,), daemon=True)
-            try:
-                if os.name == "posix":
-                    # Python starts it with the first process otherwise, and unblocks signals after that.
-                    resource_tracker.ensure_running()
-                with sigint_blocked():
-                    process.start()
-                    self._process = process
+        if (os.cpu_count() or 1) > 1 and sys.executable:
+            with suppress(OSError):  # no process can be started: this one computes the errors
+                self._process = start_python(__name__)
                 # In a thread, as sending blocks until the process has imported its libraries.
-                threading.Thread(target=self._send, daemon=True).start()
-            except OSError:  # no process can be started: this one computes the errors
-                self._pipe.close()
-            finally:
-                theirs.close()
+                threading.Thread(target=self._send, args=(self._process.stdin,), daemon=True).start()
         return self
 
     def __exit__(
@@ -64,19 +50,21 @@ class HeldOutProcess:
     ) -> None:
         if self._process is not None:
             self._process.kill()
-            self._process.join()
-            self._pipe.close()
+            self._process.wait()
 
-    def _send(self) -> None:
+    def _send(self, stream: Any) -> None:
         with suppress(OSError, ValueError):  # of a process that ended before it received
-            self._pipe.send(self._arguments)
+            # Not closed, as the process ends when its standard input is closed.
+            pickle.dump(self._arguments, stream)
+            stream.flush()
 
     def errors(self) -> dict[str, Any]:
         """The result of `l1lsmi.report.held_out_errors`."""
         if self._process is not None:
+            assert self._process.stdout is not None
             try:
-                found: dict[str, Any] | Exception = self._pipe.recv()
-            except (EOFError, OSError):  # the process was killed
+                found: dict[str, Any] | Exception = pickle.load(self._process.stdout)
+            except (EOFError, OSError, pickle.UnpicklingError):  # the process was killed
                 return _errors(*self._arguments)
             if isinstance(found, Exception):
                 raise found
@@ -84,24 +72,21 @@ class HeldOutProcess:
         return _errors(*self._arguments)
 
 
-def _serve(pipe: Any) -> None:
+def serve() -> None:
     """Receive arguments, compute the errors and send them: what the second process runs."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    with suppress(EOFError, OSError):  # the other end is closed
-        arguments = pipe.recv()
+    with suppress(EOFError, OSError, pickle.UnpicklingError):  # the parent has ended
+        arguments = pickle.load(sys.stdin.buffer)
+        exit_with_parent()
+        # What is printed goes to /dev/null rather than into the answer.
+        answer = os.fdopen(os.dup(1), "wb")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         try:
             found: Any = _errors(*arguments)
         except Exception as error:
             found = error
-        pipe.send(found)
-
-
-def _end_with_parent() -> None:
-    """End this process with its parent, however that ends."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+        pickle.dump(found, answer)
+        answer.flush()
+        os._exit(0)  # a thread still waits for the parent
 
 
 def _errors(selector: Any, X: Any, y: Any, task: str, seed: int) -> dict[str, Any]:

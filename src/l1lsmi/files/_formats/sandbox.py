@@ -12,7 +12,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import traceback
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,13 +20,11 @@ from typing import IO, Any
 import numpy as np
 
 from l1lsmi._messages import printable
-from l1lsmi._processes import sigint_blocked
+from l1lsmi._processes import exit_with_parent, start_python
 from l1lsmi.files import _memory
 from l1lsmi.files.problem import FileProblem, file_problems, memory_problem
 from l1lsmi.files.table import Values
 
-#: Run with -c rather than -m, so that the sandbox searches modules where this process does.
-CODE = "import sys; sys.path[:] = sys.argv[1:]; from l1lsmi.files._formats.sandbox import serve; serve()"
 #: Whether files are read in a sandbox rather than by this process.
 ENABLED = True
 #: Bytes that are written to a pipe at a time.
@@ -66,15 +63,8 @@ def read_contents(module: str, data: bytes, source: str) -> Contents:
     """
     if not (ENABLED and sys.executable):
         return _read_here(module, data, source)
-    path = [entry for entry in sys.path if isinstance(entry, str)]
     try:
-        with sigint_blocked():
-            process = subprocess.Popen(
-                [sys.executable, "-c", CODE, *path],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
+        process = start_python(__name__)
     except OSError:  # this system starts no processes
         return _read_here(module, data, source)
     with process:
@@ -159,7 +149,7 @@ def serve() -> None:
     """Read one file for the parent process, and exit."""
     request = json.loads(_receive(sys.stdin.buffer))
     data = _receive(sys.stdin.buffer)
-    threading.Thread(target=_exit_with_parent, daemon=True).start()
+    exit_with_parent()
     # Libraries print to /dev/null rather than into the answer.
     answer = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -203,11 +193,6 @@ def _serialize(contents: Contents) -> list[bytes | memoryview]:
             writer.write_table(contents.table)
         blocks.append(memoryview(sink.getvalue()))
     return [json.dumps(header).encode(), *blocks]
-
-
-def _exit_with_parent() -> None:
-    os.read(0, 1)  # returns when the parent closes the pipe or ends
-    os._exit(1)
 
 
 def _limit_memory(available: int) -> None:
