@@ -51,6 +51,10 @@ class HeldOutProcess:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
+            for stream in (self._process.stdin, self._process.stdout):
+                with suppress(OSError, ValueError):  # of what could not be sent
+                    assert stream is not None
+                    stream.close()
 
     def _send(self, stream: Any) -> None:
         with suppress(OSError, ValueError):  # of a process that ended before it received
