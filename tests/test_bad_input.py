@@ -73,6 +73,8 @@ BAD_DATA = {
 }
 
 
+#: Cases that selectors take which take columns of any kind.
+ANY_KIND = {"NaN", "dates", "a text column", "NA among numbers", "polars text", "polars null"}
 SUPERVISED = [name for name in SELECTORS if "unsupervised" not in name]
 
 
@@ -81,6 +83,8 @@ SUPERVISED = [name for name in SELECTORS if "unsupervised" not in name]
 def test_bad_data(name, case):
     bad_X, bad_y, message = BAD_DATA[case]
     selector = clone(SELECTORS[name]).set_params(n_features_to_select=1)
+    if case in ANY_KIND and selector._takes_any_kind():
+        pytest.skip("takes columns of any kind")
     with pytest.raises(ValueError, match=message):
         selector.fit(bad_X, bad_y)
     assert not any(attribute.endswith("_") for attribute in vars(selector))
@@ -88,7 +92,7 @@ def test_bad_data(name, case):
 
 @pytest.mark.parametrize("name", MEASURES)
 def test_bad_data_in_the_measures(name):
-    for bad_X, bad_y, message in BAD_DATA.values():
+    for bad_X, bad_y, message in (BAD_DATA[case] for case in BAD_DATA if case not in ANY_KIND):
         with pytest.raises(ValueError, match=message):
             MEASURES[name].score(bad_X, bad_y)
         with pytest.raises(ValueError, match=message):
@@ -140,7 +144,7 @@ def test_bad_parts(parameters, message):
 
 
 def test_a_named_column_is_named():
-    frame = pd.DataFrame(spoiled(np.nan), columns=list("abcd"))
+    frame = pd.DataFrame(spoiled(np.inf), columns=list("abcd"))
     with pytest.raises(ValueError, match="column 'c'"):
         L1LSMI(2).fit(frame, Y)
 
@@ -234,8 +238,8 @@ def test_groups_can_be_kept_together():
 
 def test_a_failed_fit_leaves_no_trace():
     selector = L1LSMI(2, random_state=0)
-    with pytest.raises(ValueError, match="NaN"):
-        selector.fit(spoiled(np.nan), Y)
+    with pytest.raises(ValueError, match="infinity"):
+        selector.fit(spoiled(np.inf), Y)
     with pytest.raises(NotFittedError):
         selector.transform(X)
     frame = pd.DataFrame(X, columns=list("abcd"))
@@ -327,7 +331,7 @@ def test_bad_tensors():
     torch = pytest.importorskip("torch")
     good = torch.asarray(X)
     for bad, y, message in (
-        (torch.asarray(spoiled(np.nan)), Y, "NaN or infinity, first in row 7 of column 2"),
+        (torch.asarray(spoiled(np.inf)), Y, "infinity, first in row 7 of column 2"),
         (good.to_sparse(), Y, "dense tensor"),
         (good[:, :0], Y, "0 features"),
         (good[:, 0], Y, "2D array"),

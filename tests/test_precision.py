@@ -124,7 +124,7 @@ def test_pairs_of_rows(task, library):
     columns, weights = np.array([0, 1, 2, 5]), np.array([0.5, 0.3, 0.2, 0.1])
     block = quick._whole
     strip = next(iter(block.strips(block)))
-    assert kind(block.values(columns, np.ones(4))) == kind(block.centred(block, strip)) == "float32"
+    assert kind(block.points(columns, np.ones(4)).values) == kind(block.centred(block, strip)) == "float32"
     expected, found = (draw.value_and_gradient(weights, columns, Model(0.6)) for draw in (exact, quick))
     assert found[0] == pytest.approx(expected[0], rel=1e-4)
     assert_close(found[1], expected[1], rtol=1e-4, atol=1e-4 * np.abs(expected[1]).max())

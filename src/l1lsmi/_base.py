@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from l1lsmi._arrays import HostArray, asarray_like, is_non_numpy, namespace
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Resources, Table
+from l1lsmi._validation.columns import has_numbers_only, is_frame, take_columns
 from l1lsmi._validation.features import (
     check_features,
     check_supports_out_of_core,
@@ -25,6 +26,7 @@ from l1lsmi._validation.features import (
     tell_features,
 )
 from l1lsmi._validation.parameters import check_share
+from l1lsmi._validation.tables import check_table
 from l1lsmi._warnings import DataWarning, data_warnings
 from l1lsmi.sources import computed_targets, is_out_of_core, open_rows, select_columns
 
@@ -43,6 +45,8 @@ class Selector(SelectorMixin, BaseEstimator):
         ],
     }
     n_features_to_select: int | float | str | None
+    categorical_features: Any
+    missing: str
     support_: HostArray
     warnings_: list[str]
 
@@ -77,8 +81,9 @@ class Selector(SelectorMixin, BaseEstimator):
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
         self.n_features_in_ = checked.n_features_in_
-        if hasattr(checked, "feature_names_in_"):
-            self.feature_names_in_ = checked.feature_names_in_
+        for name in ("feature_names_in_", "categories_"):
+            if hasattr(checked, name):
+                setattr(self, name, getattr(checked, name))
         for name, value in learned.items():
             setattr(self, f"{name}_", value)
         self.warnings_ = [*found, *self._evidence_warnings()]
@@ -101,7 +106,7 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def _read(self, X: Any, y: Any, checked: Selector) -> tuple[Any, Target | None]:
         """Check X and y: a table of features, and what is to be predicted."""
-        if is_out_of_core(X):
+        if is_out_of_core(X) and not self._reads_frame(X, y):
             check_supports_out_of_core(self, X, self._supports_out_of_core())
             opened = open_rows(X, y, self._resources())
             tell_features(checked, opened.table.n_columns, opened.names)
@@ -111,13 +116,31 @@ class Selector(SelectorMixin, BaseEstimator):
                 f"X is a {type(X).__name__}, which can be read only once: pass a function that returns "
                 "a new iterator of blocks each time."
             )
-        target: Target | None = None
         y = computed_targets(y)
+        if self._takes_any_kind():
+            return check_table(
+                X,
+                y,
+                self._task(),
+                checked,
+                resources=self._resources(),
+                categorical=self.categorical_features,
+                missing=self.missing,
+            )
+        target: Target | None = None
         if self._uses_target():
             X, target = check_xy(X, y, self._task(), checked)
         else:
             X = check_features(X, checked)
         return Table.of(X, self._resources()), target
+
+    def _reads_frame(self, X: Any, y: Any) -> bool:
+        """Whether a table of pyarrow is read into memory: its columns are not all complete numbers."""
+        return self._takes_any_kind() and not isinstance(y, str) and is_frame(X) and not has_numbers_only(X)
+
+    def _takes_any_kind(self) -> bool:
+        """Whether columns may be categories and have missing values."""
+        return False
 
     def _supports_out_of_core(self) -> bool:
         """Whether rows that are not in memory will do."""
@@ -152,7 +175,7 @@ class Selector(SelectorMixin, BaseEstimator):
         -------
         X_selected : array of shape (n_samples, n_selected)
         """
-        if is_out_of_core(X):
+        if is_out_of_core(X) and not is_frame(X):
             check_is_fitted(self)
             return select_columns(
                 X,
@@ -160,6 +183,9 @@ class Selector(SelectorMixin, BaseEstimator):
                 self.n_features_in_,
                 getattr(self, "feature_names_in_", None),
             )
+        if is_frame(X) and not has_numbers_only(X):
+            check_is_fitted(self)
+            return take_columns(X, self)
         if not is_non_numpy(X):
             return super().transform(X)
         check_is_fitted(self)
@@ -179,4 +205,5 @@ class Selector(SelectorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self._uses_target()
+        tags.input_tags.allow_nan = tags.input_tags.categorical = self._takes_any_kind()
         return tags

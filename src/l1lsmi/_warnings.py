@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Self, TypeAlias
 
+import numpy as np
+
 from l1lsmi._messages import quoted
 from l1lsmi._numerics.leaks import Leaks, find_leaks
 from l1lsmi._numerics.target import Target
@@ -16,6 +18,8 @@ Parts: TypeAlias = list[str | int]
 #: Columns of a list, and groups of columns, that are named; the others are counted.
 MAX_COLUMNS = 4
 MAX_GROUPS = 3
+#: Share of missing values from which on a column is named.
+NEARLY_MISSING = 0.95
 
 
 class DataWarning(UserWarning):
@@ -87,7 +91,26 @@ def data_warnings(table: RowTable, target: Target, names: Sequence[str] | None) 
     list of str
         One sentence each.
     """
-    return [Sentence(parts, names) for parts in _about_leaks(find_leaks(table, target), target)]
+    said = [*_about_missing(table), *_about_leaks(find_leaks(table, target), target)]
+    return [Sentence(parts, names) for parts in said]
+
+
+def _about_missing(table: RowTable) -> Iterator[Parts]:
+    """Columns without values, or with few."""
+    if table.kinds is None:
+        return
+    share = table.kinds.missing_share
+    gone = np.flatnonzero(share >= 1)
+    if gone.size:
+        have = "have" if gone.size > 1 else "has"
+        yield [*_columns(gone.tolist()), f" {have} no values: leave {'them' if gone.size > 1 else 'it'} out."]
+    for j in np.flatnonzero((share >= NEARLY_MISSING) & (share < 1))[:MAX_COLUMNS].tolist():
+        n_values = round((1 - share[j]) * table.n_rows)
+        yield [
+            "Column ",
+            j,
+            f" has values in {n_values:,} of {table.n_rows:,} rows: little can be said about it.",
+        ]
 
 
 def _about_leaks(leaks: Leaks, target: Target) -> Iterator[Parts]:

@@ -56,6 +56,40 @@ def correlation_with_target(x: HostArray, target: Target) -> HostArray:
     return np.asarray(share @ np.minimum(each, 1.0))
 
 
+def correlation_of_values(x: HostArray, n_levels: int, target: Target) -> float:
+    """The same of one column of any kind, in the rows in which it has a value.
+
+    Of a category it is the correlation ratio: the correlation with the means of the target in its levels.
+
+    Parameters
+    ----------
+    x : numpy.ndarray of shape (n,)
+        Numbers, or numbers of levels; NaN where missing.
+    n_levels : int
+        0 for numbers.
+    target : Target
+    """
+    rows = np.flatnonzero(~np.isnan(x))
+    some, x = target.rows_of(rows), x[rows]
+    weights = np.ones(rows.size) if some.row_weights is None else some.row_weights
+    if rows.size < 2:
+        return 0.0
+    of_target = some.columns if some.values is not None else np.eye(int(target.codes.max()) + 1)[some.codes]
+    weights = weights / weights.sum()
+    means = weights @ of_target
+    gaps = of_target - means
+    total = weights @ gaps**2
+    if n_levels:
+        shares = np.bincount(x.astype(np.intp), weights, minlength=n_levels)
+        sums = np.stack([np.bincount(x.astype(np.intp), weights * gap, minlength=n_levels) for gap in gaps.T])
+        between = (sums**2 / np.maximum(shares, 1e-300)).sum(axis=1)
+    else:
+        z = x - weights @ x
+        between = (weights * z @ gaps) ** 2 / max(float(weights @ z**2), 1e-300)
+    each = np.sqrt(np.minimum(between / np.maximum(total, 1e-300), 1.0))
+    return float(each.mean() if some.values is not None else means @ each)
+
+
 def class_sums(x: HostArray, target: Target) -> tuple[HostArray, HostArray]:
     """Sums of every column over the rows of each class, (C, m), and the weight of these rows, (C,)."""
     assert target.classes is not None

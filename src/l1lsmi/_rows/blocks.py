@@ -29,7 +29,9 @@ from l1lsmi._arrays import (
     to_numpy,
     vector_matrix,
 )
+from l1lsmi._rows.kinds import Coordinates
 from l1lsmi._rows.medians import median_positive, median_positive_rows
+from l1lsmi._rows.parts import add_up
 from l1lsmi._rows.table import RowTable, Table
 from l1lsmi._rows.wide import CentersAt, wide_exponents, wide_pull_back
 
@@ -38,21 +40,21 @@ FAR = {"float64": 1e200, "float32": 1e20}
 
 
 class _Piece(NamedTuple):
-    """Some standardised columns of some rows, ready for products.
+    """Coordinates of some columns at some rows, ready for products.
 
     ``values`` has two more columns: ones, and one that :meth:`Block.exponents` writes to, so that a single
     product gives the whole expanded square.
     """
 
-    values: Array  # (r, rows, columns + 2)
-    squares: Array  # (r, rows, columns)
+    values: Array  # (r, rows, coordinates + 2)
+    squares: Array  # (r, rows, coordinates), with what missing values add
 
     @classmethod
-    def of(cls, z: Array) -> _Piece:
+    def of(cls, found: Coordinates) -> _Piece:
         """Append the two columns and compute the squares."""
-        xp = namespace(z)
+        z = found.values
         one = asarray_like(np.ones((*z.shape[:-1], 1)), z, dtype=z.dtype)
-        return cls(xp.concat([z, one, one], axis=-1), z * z)
+        return cls(namespace(z).concat([z, one, one], axis=-1), found.squares)
 
 
 class Centers:
@@ -100,7 +102,7 @@ class Centers:
         cached = self._piece  # threads may share centres
         if cached is not None and np.array_equal(cached[0], columns):
             return cached[1]
-        piece = _Piece.of(self.table.take_batch(self.places, columns))
+        piece = _Piece.of(self.table.coordinates(self.places, columns))
         self._piece = (columns.copy(), piece) if columns.shape[1] <= self.max_columns else None
         return piece
 
@@ -117,7 +119,7 @@ class Centers:
         if cached is not None and cached[0] is squared_weights and cached[1] is columns:
             return cached[2]
         center = self.piece(columns)
-        v = self.table.asarray(squared_weights)
+        v = self.table.for_coordinates(self.table.asarray(squared_weights), columns)
         xp = namespace(v)
         center_term = -0.5 * matrix_vector(center.squares, v)
         if first:
@@ -138,10 +140,12 @@ class Centers:
         total: Any = 0.0
         norms: Any = 0.0
         for inside in _pieces(columns.shape[1], self.max_columns):
-            center, v = self.piece(columns[:, inside]), weights[:, inside]
+            some = columns[:, inside]
+            center, v = self.piece(some), self.table.for_coordinates(weights[:, inside], some)
             values = in_float64(center.values[..., :-2])
             # Rounded squares would make equal points differ.
-            squares = center.squares if center.squares.dtype == values.dtype else values * values
+            rounded = center.squares.dtype != values.dtype and self.table.kinds is None
+            squares = values * values if rounded else in_float64(center.squares)
             half = 0.5 * matrix_vector(squares, v)
             norms = norms + half
             inner = (values * v[:, None, :]) @ xp.matrix_transpose(values)
@@ -252,7 +256,8 @@ class Block:
             for piece, inside in self._pieces(columns):
                 some, v, first = _part(columns, squared_weights, inside)
                 right = self.centers.right_side(v, some, first)
-                row_term = 0.5 * matrix_vector(piece.squares, self.table.asarray(v))
+                of_coordinates = self.table.for_coordinates(self.table.asarray(v), some)
+                row_term = 0.5 * matrix_vector(piece.squares, of_coordinates)
                 piece.values[..., -1] = row_term + self.offsets() if first else row_term
                 if first:
                     work = product_into(work, piece.values, right)
@@ -335,7 +340,7 @@ class Block:
             total = vector_matrix(row_sums, piece.squares)
             total += vector_matrix(cross[..., -1], center.squares)
             total -= 2 * xp.sum(cross[..., :-1] * center.values[..., :-2], axis=-2)
-            totals.append(in_float64(0.5 * total))
+            totals.append(self.table.over_coordinates(in_float64(0.5 * total), columns[:, inside]))
         return totals[0] if len(totals) == 1 else xp.concat(totals, axis=1)
 
     def _wide_pull_back(self, points: HostArray, gradient: HostArray, columns: HostArray) -> HostArray:
@@ -365,18 +370,24 @@ class Block:
         unit = (0.5 * scale) ** 0.5  # squared differences are added
         centers = self.centers.block()
         for inside in _pieces(others.size, self.centers.max_columns):
-            at_rows, at_centers = self._lines(others[inside], unit), centers._lines(others[inside], unit)
-            for j in range(at_rows.shape[0]):
-                gaps = at_rows[j, :][:, None] - at_centers[j, :][None, :]
-                gaps *= gaps
+            some = others[inside]
+            at_rows, at_centers = self._lines(some, unit), centers._lines(some, unit)
+            widths = (
+                np.ones(some.size, dtype=int) if self.table.kinds is None else self.table.kinds.widths[some]
+            )
+            for lines in np.split(np.arange(widths.sum()), np.cumsum(widths)[:-1]):
+                gaps = add_up(squared_gaps(at_rows, at_centers, int(j)) for j in lines)
                 yield within - gaps if sign > 0 else clip_in_place(within + gaps, 0.0)
 
-    def _lines(self, columns: HostArray, unit: float) -> Array:
-        """Standardised columns times ``unit``, each contiguous in memory: (columns, rows)."""
+    def _lines(self, columns: HostArray, unit: float) -> tuple[Array, Array | None]:
+        """Coordinates of columns times ``unit``, (coordinates, rows), contiguous; and spreads."""
         xp = namespace(self.table.x)
-        values = self.table.take(self.places[0], columns)
-        flat = xp.reshape(xp.matrix_transpose(values) * unit, (-1,))
-        return xp.reshape(flat, (columns.size, -1))
+        found = self.table.coordinates(self.places[:1], columns[None])
+        flat = xp.reshape(xp.matrix_transpose(found.values[0, ...]) * unit, (-1,))
+        values = xp.reshape(flat, (found.values.shape[-1], -1))
+        if found.spread is None:
+            return values, None
+        return values, xp.matrix_transpose(found.spread[0, ...]) * unit**2
 
     def take(self, members: Sequence[int]) -> Block:
         """The rows of some draws of the batch."""
@@ -409,7 +420,7 @@ class Block:
             some = columns[:, inside]
             if self._piece is None or not np.array_equal(self._piece[0], some):
                 self._piece = None
-                piece = _Piece.of(self.table.take_batch(self.places, some))
+                piece = _Piece.of(self.table.coordinates(self.places, some))
                 if some.shape[1] == columns.shape[1]:
                     self._piece = (some.copy(), piece)
                 yield piece, inside
@@ -460,6 +471,18 @@ class Layout:
             for name, make in self.attach.items():
                 block.attached[name] = make(target, block)
             yield block
+
+
+def squared_gaps(
+    at_rows: tuple[Array, Array | None], at_centers: tuple[Array, Array | None], j: int
+) -> Array:
+    """Squared differences in one coordinate between rows and centres, (rows, centres)."""
+    gaps = at_rows[0][j, :][:, None] - at_centers[0][j, :][None, :]
+    gaps *= gaps
+    for spread, shape in ((at_rows[1], (-1, 1)), (at_centers[1], (1, -1))):
+        if spread is not None:
+            gaps += namespace(spread).reshape(spread[j, :], shape)
+    return gaps
 
 
 def _is_equal(one: Array, other: Array) -> bool:

@@ -45,7 +45,7 @@ class OutOfCoreTable(ColumnScales):
 
     def table_of(self, x: HostArray, columns: HostArray | None = None) -> Table:
         """Some rows that were read, with all columns or some."""
-        return Table(x, self.mean, self.scale, self.resources, columns, limits=self.limits)
+        return Table(x, self.mean, self.scale, self.resources, columns, limits=self.limits, kinds=self.kinds)
 
     def locate(self, rows: HostArray) -> tuple[Table, HostArray]:
         """A table in memory that has some rows, and their row numbers in it."""

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._rows.kinds import Kinds
 from l1lsmi._rows.out_of_core import OutOfCoreTable
 from l1lsmi._rows.parts import FEWEST_ROWS, Part, add_up, sum_in_order
 from l1lsmi._rows.table import PART_ROWS, Resources, Table, column_statistics, is_constant, merged_statistics
@@ -61,6 +62,7 @@ class StreamTable(OutOfCoreTable):
     mean, scale : numpy.ndarray of shape (m,)
     resources : Resources
     limits : numpy.ndarray of shape (2, m) or None
+    kinds : Kinds or None
     """
 
     source: BlockSource
@@ -69,6 +71,7 @@ class StreamTable(OutOfCoreTable):
     scale: HostArray
     resources: Resources
     limits: HostArray | None = None
+    kinds: Kinds | None = None
 
     def blocks(self, columns: HostArray | None) -> Iterator[HostArray]:
         """Blocks of the source, which must have the rows that it had at first."""

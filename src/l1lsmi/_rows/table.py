@@ -24,6 +24,7 @@ from l1lsmi._arrays import (
     namespace,
     to_numpy,
 )
+from l1lsmi._rows.kinds import Coordinates, Kinds, repeated, summed
 from l1lsmi._rows.parts import ArrayParts, Parts
 
 #: Rows per block: a block of distances to 100 centres then stays in cache, and memory is small.
@@ -57,7 +58,7 @@ def column_statistics(x: Array, row_weights: HostArray | None = None) -> tuple[H
 
     Columns are first mapped to [-1, 1] by their own range, so that neither
     values near the largest float64 nor offsets of 1e8 cost accuracy. A column whose range is
-    within rounding error of zero gets a standard deviation of exactly 0.
+    within rounding error of zero gets a standard deviation of exactly 0. NaN is missing, and not counted.
 
     Parameters
     ----------
@@ -71,22 +72,42 @@ def column_statistics(x: Array, row_weights: HostArray | None = None) -> tuple[H
     """
     xp = namespace(x)
     weights = None if row_weights is None else asarray_like(row_weights, x, dtype=xp.float64)[:, None]
-    low = to_numpy(xp.min(x, axis=0)).astype(np.float64)
-    high = to_numpy(xp.max(x, axis=0)).astype(np.float64)
+    low, high = (to_numpy(edge(x, axis=0)).astype(np.float64) for edge in (xp.min, xp.max))
+    has_missing = bool(np.isnan(low).any())
+    if has_missing:
+        low, high = _ranges_without_missing(x)
     middle, half = low / 2 + high / 2, high / 2 - low / 2
     constant = is_constant(low, high)
     half = np.where(constant, 1.0, half)
     shift, unit = asarray_like(middle, x), asarray_like(half, x)
-    total, squares = np.zeros(x.shape[1]), np.zeros(x.shape[1])
+    total, squares, counts = np.zeros(x.shape[1]), np.zeros(x.shape[1]), np.zeros(x.shape[1])
     for some in _row_slices(x, 100_000_000 if is_non_numpy(x) else 250_000):
         z = (xp.astype(x[some, :], xp.float64) - shift) / unit
+        if has_missing:
+            present = ~xp.isnan(z)
+            z = xp.where(present, z, xp.zeros_like(z))
+            present = xp.astype(present, xp.float64)
+            counts += to_numpy(xp.sum(present if weights is None else weights[some, :] * present, axis=0))
         weighted = z if weights is None else weights[some, :] * z
         total += to_numpy(xp.sum(weighted, axis=0))
         squares += to_numpy(xp.sum(weighted * z, axis=0))
-    size = x.shape[0] if row_weights is None else float(row_weights.sum())
+    n_rows = x.shape[0] if row_weights is None else float(row_weights.sum())
+    size = np.maximum(counts, 1e-300) if has_missing else n_rows
     mean = total / size
     deviation = np.sqrt(np.maximum(squares / size - mean**2, 0.0))
     return middle + half * mean, np.where(constant, 0.0, half * deviation)
+
+
+def _ranges_without_missing(x: Array) -> tuple[HostArray, HostArray]:
+    """Smallest and largest value of every column; 0 where all are missing."""
+    xp = namespace(x)
+    gone = xp.isnan(x)
+    ends = []
+    for edge, fill in ((xp.min, np.inf), (xp.max, -np.inf)):
+        filled = xp.where(gone, xp.full_like(x, fill), x)
+        ends.append(to_numpy(edge(filled, axis=0)).astype(np.float64))
+    empty_columns = ends[0] > ends[1]
+    return np.where(empty_columns, 0.0, ends[0]), np.where(empty_columns, 0.0, ends[1])
 
 
 def is_constant(low: HostArray, high: HostArray) -> HostArray:
@@ -202,6 +223,8 @@ class RowTable(Protocol):
     @property
     def scale(self) -> HostArray: ...
     @property
+    def kinds(self) -> Kinds | None: ...
+    @property
     def resources(self) -> Resources: ...
     @property
     def n_rows(self) -> int: ...
@@ -245,6 +268,7 @@ class ColumnScales:
     mean: HostArray
     scale: HostArray
     limits: HostArray | None
+    kinds: Kinds | None
 
     @property
     def n_columns(self) -> int:
@@ -273,6 +297,8 @@ class Table(ColumnScales):
         Of a table in float64, the same one in float32, whose standardised copy it shares.
     limits : numpy.ndarray of shape (2, m) or None
         Values of a column below the first and above the second are clipped.
+    kinds : Kinds or None
+        What the columns are, where some are categories or have missing values; None for complete numbers.
     """
 
     x: Array
@@ -282,14 +308,24 @@ class Table(ColumnScales):
     columns: HostArray | None = None
     single: Table | None = None
     limits: HostArray | None = None
+    kinds: Kinds | None = None
     _standardized: _Once = field(default_factory=_Once, init=False, repr=False, compare=False)
     in_memory: ClassVar[bool] = True
 
     @classmethod
-    def of(cls, x: Array, resources: Resources | None = None, row_weights: HostArray | None = None) -> Table:
+    def of(
+        cls,
+        x: Array,
+        resources: Resources | None = None,
+        row_weights: HostArray | None = None,
+        kinds: Kinds | None = None,
+    ) -> Table:
         """Compute the column statistics of ``x`` and wrap it."""
         mean, scale = column_statistics(x, row_weights)
-        return cls(x, mean, scale, resources or Resources())
+        if kinds is not None:
+            # A value that is always the same, or missing, tells two rows apart.
+            scale = np.where((scale == 0) & kinds.as_value, 1.0, scale)
+        return cls(x, mean, scale, resources or Resources(), kinds=kinds)
 
     # -- parts of the table ----------------------------------------------------------------
 
@@ -385,7 +421,7 @@ class Table(ColumnScales):
         return found
 
     def _standardize(self) -> HostArray | None:
-        if is_non_numpy(self.x) or self.columns is not None:
+        if is_non_numpy(self.x) or self.columns is not None or self.kinds is not None:
             return None
         if self.n_rows * self.n_columns > self.resources.shared_bytes() // self.resources.number_bytes:
             return None
@@ -404,7 +440,10 @@ class Table(ColumnScales):
         return standardize(values, self.mean[picked], self.scale[picked])
 
     def take(self, rows: HostArray, columns: HostArray) -> Array:
-        """Standardised values of some rows and columns, as a new array in the precision of the table."""
+        """Standardised values of some rows and columns, as a new array in the precision of the table.
+
+        Missing values are NaN, and levels of categories are numbers: see `coordinates`.
+        """
         places = columns if self.columns is None else np.searchsorted(self.columns, columns)
         whole = places.size == self.x.shape[1] and np.array_equal(places, np.arange(places.size))
         picked = None if whole else places
@@ -429,6 +468,52 @@ class Table(ColumnScales):
             z = clip_to(z, self.limits[:, columns][:, :, None, :])
         z = standardize(z, self.mean[columns][:, None, :], self.scale[columns][:, None, :])
         return namespace(z).astype(z, self.dtype, copy=False)
+
+    # -- coordinates -----------------------------------------------------------------------
+
+    def coordinates(self, rows: HostArray, columns: HostArray) -> Coordinates:
+        """Coordinates of a batch, rows (r or 1, n) and columns (r or 1, w), in the precision of the table."""
+        if self.kinds is None:
+            return Coordinates(self.take_batch(rows, columns))
+        n_batch, widths = max(len(rows), len(columns)), self.kinds.widths_of(columns)
+        rows, columns = (np.repeat(some, n_batch // len(some), axis=0) for some in (rows, columns))
+        xp = namespace(self.x)
+        found = []
+        for of_rows, of_columns in zip(rows, columns, strict=True):
+            places = of_columns if self.columns is None else np.searchsorted(self.columns, of_columns)
+            raw = in_float64(gather(self.x, of_rows, places))
+            z = self.standardize(xp.asarray(raw, copy=True), of_columns)
+            found.append(self.kinds.coordinates(raw, z, of_columns, widths))
+        values = xp.stack([xp.astype(one.values, self.dtype, copy=False) for one in found])
+        if all(one.spread is None for one in found):
+            return Coordinates(values)
+        spread = [xp.zeros_like(one.values) if one.spread is None else one.spread for one in found]
+        return Coordinates(values, xp.stack([xp.astype(one, self.dtype, copy=False) for one in spread]))
+
+    def points(self, rows: HostArray, columns: HostArray) -> Coordinates:
+        """Coordinates of some rows, (n,), and columns, (w,)."""
+        if self.kinds is None:
+            return Coordinates(self.take(rows, columns))
+        values, spread = self.coordinates(rows[None], columns[None])
+        return Coordinates(values[0, ...], None if spread is None else spread[0, ...])
+
+    def places_of(self, columns: HostArray, some: HostArray) -> HostArray:
+        """Places of the coordinates of some of the columns, which are in order, in their `points`."""
+        places = np.searchsorted(columns, some)
+        if self.kinds is None:
+            return places
+        widths = self.kinds.widths_of(columns)
+        starts = np.cumsum(widths) - widths
+        each = [np.arange(starts[j], starts[j] + widths[j]) for j in places]
+        return np.concatenate(each) if each else places
+
+    def for_coordinates(self, values: Array, columns: HostArray) -> Array:
+        """Values of columns, (r, w), repeated for their coordinates."""
+        return values if self.kinds is None else repeated(values, self.kinds.widths_of(columns))
+
+    def over_coordinates(self, values: Array, columns: HostArray) -> Array:
+        """Values of coordinates summed over those of each column, (..., w)."""
+        return values if self.kinds is None else summed(values, self.kinds.widths_of(columns))
 
 
 def merged_statistics(

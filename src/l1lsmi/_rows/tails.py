@@ -57,10 +57,14 @@ def clip_tails(table: RowTable, target: Any) -> RowTable:
     """
     sample = sample_of(table)
     varying, xp = table.varying, namespace(sample.x)
+    if table.kinds is not None:
+        varying = varying[~table.kinds.is_category[varying]]
+    if not varying.size:
+        return table
     each = []
     for some in np.array_split(varying, -(-varying.size // CHUNK_COLUMNS)):
         values = to_numpy(xp.take(sample.x, asarray_like(some, sample.x), axis=1))
-        tails = find_tails(np.asarray(values, dtype=np.float64))
+        tails = find_tails(_without_missing(np.array(values, dtype=np.float64)))
         each.append(tails._replace(columns=some[tails.columns]))
     found = Tails(*(np.concatenate(of_each) for of_each in zip(*each, strict=True)))
     columns = found.columns
@@ -73,6 +77,7 @@ def clip_tails(table: RowTable, target: Any) -> RowTable:
     middle, half = found.low / 2 + found.high / 2, found.high / 2 - found.low / 2
     arguments = (columns, limits[:, columns], middle, half)
     weight, total, squares = parts.sum(_clipped_sums, *arguments, columns=columns)
+    weight = np.maximum(weight, 1e-300)
     mean_of_units = total / weight
     spread = np.sqrt(np.maximum(squares / weight - mean_of_units**2, 0.0))
     mean, scale = table.mean.copy(), table.scale.copy()
@@ -84,17 +89,33 @@ def clip_tails(table: RowTable, target: Any) -> RowTable:
 def _clipped_sums(
     part: Part, columns: HostArray, limits: HostArray, middle: HostArray, half: HostArray
 ) -> tuple[HostArray, HostArray, HostArray]:
-    """Weight, sums and sums of squares of clipped columns, mapped to [-1, 1] by their limits."""
+    """Weights, sums and sums of squares of clipped columns, mapped to [-1, 1] by their limits."""
     table = part.table
     places = columns if table.columns is None else np.searchsorted(table.columns, columns)
     x: Array = namespace(table.x).take(table.x, asarray_like(places, table.x), axis=1)
     x = clip_to(in_float64(x), limits)
     z = (x - asarray_like(middle, x)) / asarray_like(half, x)
     xp, weights = namespace(z), part.target.row_weights
+    n_rows = np.array(float(table.n_rows) if weights is None else float(weights.sum()))
+    if table.kinds is not None:
+        present = ~xp.isnan(z)
+        z = xp.where(present, z, xp.zeros_like(z))
+        counted = xp.astype(present, z.dtype)
+        if weights is not None:
+            counted = counted * asarray_like(weights, z)[:, None]
+        n_rows = np.asarray(to_numpy(xp.sum(counted, axis=0)))
     weighted = z if weights is None else z * asarray_like(weights, z)[:, None]
-    n_rows = float(table.n_rows) if weights is None else float(weights.sum())
     sums = to_numpy(xp.sum(weighted, axis=0)), to_numpy(xp.sum(weighted * z, axis=0))
-    return np.array(n_rows), np.asarray(sums[0]), np.asarray(sums[1])
+    return n_rows, np.asarray(sums[0]), np.asarray(sums[1])
+
+
+def _without_missing(sample: HostArray) -> HostArray:
+    """Missing values replaced by the median of the column, in place: whether it is heavy is then the same."""
+    missing = np.isnan(sample)
+    for j in np.flatnonzero(missing.any(axis=0)):
+        present = sample[~missing[:, j], j]
+        sample[missing[:, j], j] = np.median(present) if present.size else 0.0
+    return sample
 
 
 def find_tails(sample: HostArray) -> Tails:

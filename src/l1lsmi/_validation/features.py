@@ -42,19 +42,29 @@ def check_xy(X: Any, y: Any, task: str, estimator: Any = None) -> tuple[Array, T
     X : array of shape (n, m), floating point
     target : Target
     """
+    required_target(y, estimator)
+    X = check_features(X, estimator)
+    target = check_target(y, task)
+    check_lengths(int(X.shape[0]), target.n_rows)
+    return X, target
+
+
+def required_target(y: Any, estimator: Any = None) -> None:
+    """Check that there is a target."""
     if y is None:
         who = type(estimator).__name__ if estimator is not None else "The measure"
         raise ValueError(
             f"{who} requires y to be passed, but the target y is None: pass what the features should predict."
         )
-    X = check_features(X, estimator)
-    target = check_target(y, task)
-    if target.n_rows != X.shape[0]:
+
+
+def check_lengths(n_rows: int, n_targets: int) -> None:
+    """Check that there is one target for each row."""
+    if n_targets != n_rows:
         raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: X has {X.shape[0]} rows, "
-            f"y has {target.n_rows}."
+            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, "
+            f"y has {n_targets}."
         )
-    return X, target
 
 
 def check_device(table: Any, device: str) -> Table:
@@ -68,7 +78,8 @@ def check_device(table: Any, device: str) -> Table:
             f"device={device!r} is given, but X is on a device already ({device_of(table.x)}): leave it out."
         )
     # In float32 half as much travels and is held there; raw values could lose all their digits.
-    here: Table = table if table.resources.precision == "float64" else table.copied_standardized()
+    as_it_is = table.resources.precision == "float64" or table.kinds is not None
+    here: Table = table if as_it_is else table.copied_standardized()
     try:
         return replace(here, x=to_device(here.x, device))
     except ValueError as error:
@@ -101,11 +112,7 @@ def check_target_of(n_rows: int, y: Any, task: str) -> Target:
     if y is None:
         raise ValueError("The target y is None: pass what the features should predict, or its column's name.")
     target = check_target(y, task)
-    if target.n_rows != n_rows:
-        raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, "
-            f"y has {target.n_rows}."
-        )
+    check_lengths(n_rows, target.n_rows)
     return target
 
 
@@ -132,16 +139,16 @@ def check_pairs(X: Any, y: Any, n_features: int) -> Array:
     return X
 
 
-def check_features(X: Any, estimator: Any = None) -> Array:
-    """Check a table of finite real numbers with at least two rows."""
+def check_features(X: Any, estimator: Any = None, *, allow_missing: bool = False) -> Array:
+    """Check a table of finite real numbers with at least two rows; NaN is missing, where that is allowed."""
     if is_non_numpy(X):
-        return _check_foreign(X, estimator)
+        return _check_foreign(X, estimator, allow_missing)
     if issparse(X):
         raise ValueError("X is a sparse matrix, which is not supported: pass X.toarray().")
     if X is None or isinstance(X, (dict, set, str)) or np.ma.is_masked(X):
         what = "has masked values" if np.ma.is_masked(X) else f"is a {type(X).__name__}"
         raise ValueError(f"X {what}: pass a table of numbers of shape (n_samples, n_features).")
-    names = _column_names(X)
+    names = check_names(X)
     _refuse_dates(X, names)
     rules: dict[str, Any] = {
         "dtype": [np.float64, np.float32],
@@ -156,17 +163,25 @@ def check_features(X: Any, estimator: Any = None) -> Array:
         )
     except (TypeError, ValueError, OverflowError) as error:
         raise _explained(X, names, error) from None
-    check_finite(checked, names)
+    check_finite(checked, names, allow_missing=allow_missing)
     return checked
 
 
-def check_finite(values: HostArray, names: Sequence[Any] | None, start: int = 0) -> None:
-    """Check that numbers are neither missing nor infinite; ``start`` is the number of the first row."""
+def check_finite(
+    values: HostArray, names: Sequence[Any] | None, start: int = 0, *, allow_missing: bool = False
+) -> None:
+    """Check that numbers are neither infinite nor, unless that is allowed, missing.
+
+    ``start`` is the number of the first row.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
         finite = bool(np.isfinite(values.sum()))
-    if finite or np.isfinite(values).all():
+    if finite:
         return
-    row, column = np.argwhere(~np.isfinite(values))[0]
+    wrong = np.isinf(values) if allow_missing else ~np.isfinite(values)
+    if not wrong.any():
+        return
+    row, column = np.argwhere(wrong)[0]
     what = "NaN" if np.isnan(values[row, column]) else "infinity"
     raise _not_finite(what, start + row, _label(names, column))
 
@@ -179,7 +194,7 @@ def check_varying(table: Table | RowTable) -> None:
         )
 
 
-def _check_foreign(X: Array, estimator: Any) -> Array:
+def _check_foreign(X: Array, estimator: Any, allow_missing: bool) -> Array:
     try:
         X = dense_values(X)
     except ValueError as error:
@@ -192,9 +207,10 @@ def _check_foreign(X: Array, estimator: Any) -> Array:
             f"Found array X with n_samples={X.shape[0]} and {X.shape[1]} features: at least 2 rows and 1 "
             "feature are required."
         )
-    if not bool(xp.all(xp.isfinite(X))):
-        row, column = np.argwhere(~np.isfinite(to_numpy(X)))[0]
-        raise _not_finite("NaN or infinity", row, str(column))
+    wrong = xp.isinf(X) if allow_missing else ~xp.isfinite(X)
+    if bool(xp.any(wrong)):
+        row, column = np.argwhere(to_numpy(wrong))[0]
+        raise _not_finite("infinity" if allow_missing else "NaN or infinity", row, str(column))
     if estimator is not None:
         estimator.n_features_in_ = int(X.shape[1])
     return X
@@ -207,7 +223,8 @@ def _not_finite(what: str, row: int, column: str) -> ValueError:
     )
 
 
-def _column_names(X: Any) -> list[Any] | None:
+def check_names(X: Any) -> list[Any] | None:
+    """Names of the columns, each of which is there once; None without names."""
     columns = getattr(X, "columns", None)
     if columns is None:
         return None

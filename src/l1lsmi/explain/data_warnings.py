@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from l1lsmi._rows.table import Table
-from l1lsmi._validation.features import check_xy
+from l1lsmi._validation.tables import check_table
 from l1lsmi._warnings import data_warnings as warnings_of
 from l1lsmi.explain._fitted import checked_names
 
@@ -46,6 +45,6 @@ def data_warnings(
     """
     if feature_names is None and hasattr(X, "columns"):
         feature_names = list(X.columns)
-    values, target = check_xy(X, y, task)
-    names = None if feature_names is None else checked_names(feature_names, int(values.shape[1]))
-    return warnings_of(Table.of(values), target, names)
+    table, target = check_table(X, y, task)
+    names = None if feature_names is None else checked_names(feature_names, table.n_columns)
+    return warnings_of(table, target, names)

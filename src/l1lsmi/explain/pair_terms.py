@@ -13,9 +13,10 @@ from l1lsmi._numerics.ranking import scatter
 from l1lsmi._numerics.target import Target
 from l1lsmi._numerics.terms.families import BEND, TREND, Term, z_scores
 from l1lsmi._numerics.terms.search import TermSearch
-from l1lsmi._rows.table import RowTable, Table
-from l1lsmi._validation.features import check_varying, check_xy
+from l1lsmi._rows.table import RowTable
+from l1lsmi._validation.features import check_varying
 from l1lsmi._validation.parameters import seed_of
+from l1lsmi._validation.tables import check_table
 from l1lsmi.explain._fitted import checked_names
 
 #: Columns at most whose single effects are taken out of those of pairs.
@@ -119,8 +120,7 @@ def pair_terms(
     ('x1', 'x4')
     """
     given = getattr(X, "columns", None) if feature_names is None else feature_names
-    checked, target = check_xy(X, y, task)
-    table = Table.of(checked)
+    table, target = check_table(X, y, task)
     check_varying(table)
     return terms_of(table, target, checked_names(given, table.n_columns), seed_of(random_state))
 

@@ -14,9 +14,10 @@ import numpy as np
 from l1lsmi._arrays import HostArray, is_non_numpy, to_numpy
 from l1lsmi._progress import Progress
 from l1lsmi._rows.table import Table
-from l1lsmi._validation.features import check_varying, check_xy
+from l1lsmi._validation.features import check_varying
 from l1lsmi._validation.folds import check_groups
 from l1lsmi._validation.parameters import check_measure, seed_of
+from l1lsmi._validation.tables import check_table
 from l1lsmi._validation.target import check_target
 from l1lsmi.inference._fits import in_order
 
@@ -118,8 +119,7 @@ def permutation_test(
     """
     check_measure(measure)
     _check_counts(n_permutations, stop_after)
-    x, target = check_xy(X, y, measure.task)
-    table = Table.of(x)
+    table, target = check_table(X, y, measure.task, missing="ignore")
     check_varying(table)
     values = np.asarray(to_numpy(y) if is_non_numpy(y) else y).reshape(-1)
     task = "classification" if target.is_classification else "regression"

@@ -16,10 +16,11 @@ from l1lsmi._numerics.model import Fit
 from l1lsmi._numerics.ranking import scatter
 from l1lsmi._numerics.set_scorer import DrawScorer
 from l1lsmi._numerics.target import Target
-from l1lsmi._rows.table import RowTable, Table
+from l1lsmi._rows.table import RowTable
 from l1lsmi._rows.tails import clip_tails
-from l1lsmi._validation.features import check_varying, check_xy
+from l1lsmi._validation.features import check_varying
 from l1lsmi._validation.parameters import seed_of
+from l1lsmi._validation.tables import check_table
 
 
 class MeasureProblem:
@@ -242,8 +243,7 @@ class Measure(BaseEstimator):
 
     def _problem(self, X: Any, y: Any) -> Any:
         self._validate_params()
-        X, target = check_xy(X, y, self.task)
-        table = Table.of(X)
+        table, target = check_table(X, y, self.task)
         check_varying(table)
         return self.bind(table, target, self.random_state)
 

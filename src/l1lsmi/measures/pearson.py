@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from l1lsmi._arrays import HostArray, to_numpy
-from l1lsmi._numerics.correlation import correlation_with_target
+from l1lsmi._numerics.correlation import correlation_of_values, correlation_with_target
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import RowTable
 from l1lsmi._validation.target import TASKS
@@ -20,7 +20,8 @@ class Pearson(Measure):
 
     For classes, the correlations with the class indicators, weighted by the shares of the classes:
     :math:`\sum_c p_c\,|\rho(X_j, 1[y = c])|`. It sees straight lines only, and columns one at a time:
-    the score of several columns is the mean of theirs.
+    the score of several columns is the mean of theirs. Of a category it is the correlation ratio, the
+    correlation with the means of the target in its levels; missing values are left out.
 
     Parameters
     ----------
@@ -82,6 +83,17 @@ class PearsonProblem(MeasureProblem):
     def score_each(self, columns: HostArray) -> HostArray:
         """Score of every column alone."""
         table, rows = self.table.locate(np.arange(self.table.n_rows))
+        kinds = table.kinds
+        if kinds is not None:
+            found = np.empty(columns.size)
+            plain = kinds.is_plain[columns]
+            if plain.any():
+                x = to_numpy(table.take(rows, columns[plain]))
+                found[plain] = correlation_with_target(x, self.target)
+            for i in np.flatnonzero(~plain):
+                x = to_numpy(table.x[:, int(columns[i])])
+                found[i] = correlation_of_values(x, int(kinds.n_levels[columns[i]]), self.target)
+            return found
         # A few columns at a time: a wide table is never copied whole.
         parts = np.array_split(columns, max(1, columns.size // 1000))
         return np.concatenate(

@@ -21,6 +21,7 @@ from l1lsmi._rows.table import PRECISIONS, Resources
 from l1lsmi._validation.features import check_device
 from l1lsmi._validation.folds import check_groups, group_folds
 from l1lsmi._validation.parameters import check_count, seed_of
+from l1lsmi._validation.tables import MISSING
 from l1lsmi.measures import Measure
 from l1lsmi.measures._base import MeasureProblem
 from l1lsmi.strategies import L1Paper, L1Path, Strategy
@@ -52,6 +53,8 @@ class PartsSelector(Selector):
         ],
         "pool": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         "p_value": ["boolean"],
+        "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
+        "missing": [StrOptions(set(MISSING))],
         "memory_limit": [Interval(Integral, 1, None, closed="left"), None],
         "device": [str, None],
         "precision": [StrOptions(set(PRECISIONS))],
@@ -112,6 +115,9 @@ class PartsSelector(Selector):
     def _read(self, X: Any, y: Any, checked: Selector) -> tuple[Any, Any]:
         table, target = super()._read(X, y, checked)
         return (table if self.device is None else check_device(table, self.device)), target
+
+    def _takes_any_kind(self) -> bool:
+        return True
 
     def _resources(self) -> Resources:
         # A cluster may have more workers; threads share the rows of this process.

@@ -34,6 +34,14 @@ class FeatureSelector(PartsSelector):
     p_value : bool, default=True
         Whether rows that the search has not seen give a p-value where they have nothing else to decide and
         the effects in all rows are not clear. False saves these searches.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Which columns are categories, compared as equal or not: names, numbers or a mask. "from_dtype" takes
+        columns of text and of categorical types of a dataframe; ordered categories are numbers, by rank.
+        Categories of more than 40 levels become numbers, cross-fitted means of the target.
+    missing : {"auto", "ignore", "value"}, default="auto"
+        What missing values are. "ignore": they say nothing, and are at the mean distance from all others.
+        "value": "missing" is a value of its own. "auto" decides for each column, by a test of whether the
+        target depends on which of its values are missing.
     memory_limit : int or None, default=None
         Bytes that may be used beside X, by a measure that supports out-of-core data:
         `SquaredMutualInformation` or `HSIC`; see `L1LSMI` and `L1HSIC`.
@@ -82,6 +90,8 @@ class FeatureSelector(PartsSelector):
     warnings_ : list of str
         What to know about the data, one sentence each: columns that give away the target or number the rows,
         and copies. `fit` warns of all of it at once.
+    categories_ : list or None
+        For each feature the levels of a category, the most frequent first, or None; None without categories.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.
@@ -117,6 +127,8 @@ class FeatureSelector(PartsSelector):
         *,
         pool: int | str | None = "auto",
         p_value: bool = True,
+        categorical_features: Any = "from_dtype",
+        missing: str = "auto",
         memory_limit: int | None = None,
         device: str | None = None,
         precision: str = "float64",
@@ -127,6 +139,8 @@ class FeatureSelector(PartsSelector):
         self.n_features_to_select = n_features_to_select
         self.pool = pool
         self.p_value = p_value
+        self.categorical_features = categorical_features
+        self.missing = missing
         self.memory_limit = memory_limit
         self.device = device
         self.precision = precision

@@ -50,6 +50,14 @@ class L1HSIC(L1Selector):
     p_value : bool, default=True
         Whether rows that the search has not seen give a p-value where they have nothing else to decide and
         the effects in all rows are not clear. False saves these searches.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Which columns are categories, compared as equal or not: names, numbers or a mask. "from_dtype" takes
+        columns of text and of categorical types of a dataframe; ordered categories are numbers, by rank.
+        Categories of more than 40 levels become numbers, cross-fitted means of the target.
+    missing : {"auto", "ignore", "value"}, default="auto"
+        What missing values are. "ignore": they say nothing, and are at the mean distance from all others.
+        "value": "missing" is a value of its own. "auto" decides for each column, by a test of whether the
+        target depends on which of its values are missing.
     memory_limit : int or None, default=None
         Bytes that may be used beside X, what medians take (2,000 rows, and a distance for each pair of
         them) and the targets. Blocks of rows are made so small that they fit; of rows that are not in
@@ -110,6 +118,8 @@ class L1HSIC(L1Selector):
     warnings_ : list of str
         What to know about the data, one sentence each: columns that give away the target or number the rows,
         and copies. `fit` warns of all of it at once.
+    categories_ : list or None
+        For each feature the levels of a category, the most frequent first, or None; None without categories.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.
@@ -149,6 +159,8 @@ class L1HSIC(L1Selector):
         explore_rows: int | None = None,
         pool: int | str | None = "auto",
         p_value: bool = True,
+        categorical_features: Any = "from_dtype",
+        missing: str = "auto",
         memory_limit: int | None = None,
         device: str | None = None,
         precision: str = "float64",
@@ -167,6 +179,8 @@ class L1HSIC(L1Selector):
         self.explore_rows = explore_rows
         self.pool = pool
         self.p_value = p_value
+        self.categorical_features = categorical_features
+        self.missing = missing
         self.memory_limit = memory_limit
         self.device = device
         self.precision = precision

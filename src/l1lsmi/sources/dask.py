@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from l1lsmi._arrays import HostArray, call_single_threaded, single_threaded_blas
+from l1lsmi._rows.kinds import Kinds
 from l1lsmi._rows.out_of_core import OutOfCoreTable
 from l1lsmi._rows.parts import Part, add_up
 from l1lsmi._rows.stream import ColumnStatistics
@@ -158,6 +159,7 @@ class ClusterTable(OutOfCoreTable):
     mean, scale : numpy.ndarray of shape (m,)
     resources : Resources
     limits : numpy.ndarray of shape (2, m) or None
+    kinds : Kinds or None
     """
 
     client: Any
@@ -167,6 +169,7 @@ class ClusterTable(OutOfCoreTable):
     scale: HostArray
     resources: Resources
     limits: HostArray | None = None
+    kinds: Kinds | None = None
 
     @property
     def n_rows(self) -> int:
@@ -197,7 +200,7 @@ class ClusterTable(OutOfCoreTable):
                     fold_of_row[..., start:stop],
                     self.resources.precision,
                 )
-                scales = (self.mean, self.scale, self.limits)
+                scales = (self.mean, self.scale, self.limits, self.kinds)
                 parts.append(_submit(self.client, worker, _part, chunk, scales, *beside))
         return ClusterParts(self.client, parts, np.diff(self.starts), self.resources)
 
@@ -420,8 +423,8 @@ def _part(
     _tell_sizes()
     # Of rows that stay on a worker no standardised copy is to be made.
     resources = Resources(memory_limit=0, precision=precision)
-    mean, scale, limits = scales
-    return Part(Table(block, mean, scale, resources, limits=limits), target, fold_of_row)
+    mean, scale, limits, kinds = scales
+    return Part(Table(block, mean, scale, resources, limits=limits, kinds=kinds), target, fold_of_row)
 
 
 def _narrow(part: Part, columns: HostArray) -> Part:

@@ -14,9 +14,10 @@ from sklearn.utils._param_validation import Interval
 
 from l1lsmi._arrays import single_threaded_blas
 from l1lsmi._progress import Progress
-from l1lsmi._rows.table import Resources, Table
-from l1lsmi._validation.features import check_varying, check_xy
+from l1lsmi._rows.table import Resources
+from l1lsmi._validation.features import check_varying
 from l1lsmi._validation.parameters import check_count, check_measure, check_needs
+from l1lsmi._validation.tables import check_table
 from l1lsmi.strategies.protocols import Features, missing_members
 from l1lsmi.strategies.selection import Budget, Selection, StopReason
 
@@ -106,8 +107,8 @@ class Strategy(BaseEstimator):
         """
         self._validate_params()
         check_measure(measure)
-        X, target = check_xy(X, y, measure.task)
-        table = Table.of(X, Resources(n_jobs=effective_n_jobs(self.n_jobs)))
+        resources = Resources(n_jobs=effective_n_jobs(self.n_jobs))
+        table, target = check_table(X, y, measure.task, resources=resources)
         check_varying(table)
         random_state = measure.random_state if random_state is None else random_state
         problem = measure.bind(table, target, random_state)

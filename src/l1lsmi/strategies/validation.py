@@ -334,8 +334,8 @@ def _judge(
         sets += [selection.order[:j] for j in sizes[len(sets) :] if j <= size]
     sets += [sets[-1]] * (sizes.size - len(sets))  # of columns that vary there are no more
     used = np.unique(np.concatenate(sets))
-    values = to_numpy(problem.table.take(np.arange(problem.table.n_rows), used))
-    places = [np.searchsorted(used, one) for one in sets]
+    values = to_numpy(problem.table.points(np.arange(problem.table.n_rows), used).values)
+    places = [problem.table.places_of(used, one) for one in sets]
     seen, unseen = values[split.seen], values[split.unseen]
     of_seen = functions[split.seen]
     predictions = [predict_unseen(seen[:, one], of_seen, unseen[:, one]) for one in places]

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi._arrays import Array, HostArray, asarray_like, in_float64, to_numpy
+from l1lsmi._arrays import Array, HostArray, in_float64, to_numpy
 from l1lsmi._numerics.fixed_model import FixedModelDraws
 from l1lsmi._numerics.hsic import pair_terms
 from l1lsmi._numerics.hsic.line import chebyshev_series, median_gap
@@ -25,16 +25,19 @@ from l1lsmi._numerics.hsic.pair_terms import (
     PairBlock,
     Ranges,
     above,
-    centred_columns,
+    centred_points,
     exponents,
+    spans_of,
+    squared_gaps,
     strip_value,
     strips,
 )
 from l1lsmi._numerics.hsic.paired_target import PairedTarget, TargetFactor
 from l1lsmi._numerics.model import Model, ScoredModel
 from l1lsmi._numerics.target import Target
+from l1lsmi._rows.kinds import Coordinates
 from l1lsmi._rows.medians import median_root, weighted_median_of_pairs
-from l1lsmi._rows.parts import FEWEST_ROWS, Parts
+from l1lsmi._rows.parts import FEWEST_ROWS, Parts, add_up
 from l1lsmi._rows.table import RowTable, Table
 
 #: The median distance is that of all pairs of at most so many rows, evenly spaced.
@@ -71,7 +74,7 @@ class PairedRows(FixedModelDraws):
         self.target = target
         self.sigma = sigma
         self.target_sigma = target_sigma
-        self._last_sample: tuple[HostArray, HostArray, Array] | None = None
+        self._last_sample: tuple[HostArray, HostArray, Coordinates] | None = None
         self._last_columns: Table | None = None
 
     # -- sums over rows and over pairs of them -----------------------------------------------
@@ -164,27 +167,30 @@ class PairedRows(FixedModelDraws):
         weights = self.target.row_weights
         return None if weights is None else some_rows(weights)
 
-    def _some_values(self, columns: HostArray) -> tuple[HostArray, Array]:
-        """Medians of standardised columns, and the columns less these; those of the last call are cached.
+    def _some_points(self, columns: HostArray) -> tuple[HostArray, Coordinates]:
+        """Medians of standardised columns, and coordinates less these; those of the last call are cached.
 
         Far rows must not cost the near ones their digits.
         """
         last = self._last_sample
         if last is None or not np.array_equal(last[0], columns):
-            z = self._take_sample(columns)
-            centre = np.median(to_numpy(in_float64(z)), axis=0)
-            if self.table.resources.precision == "float64":
-                z -= asarray_like(centre, z)
-            else:
-                z = centred_columns(*self._sample_rows(), columns, centre)
-            last = self._last_sample = (columns.copy(), centre, z)
+            centre = np.zeros(columns.size)
+            if self.table.kinds is None:
+                centre = np.median(to_numpy(in_float64(self._take_sample(columns))), axis=0)
+            points = centred_points(*self._sample_rows(), columns, centre)
+            last = self._last_sample = (columns.copy(), centre, points)
             if self.table.n_rows <= MEDIAN_ROWS and self._whole is not None:
-                self._whole.cache(columns, z)
+                self._whole.cache(columns, points)
         return last[1], last[2]
 
     def _take_sample(self, columns: HostArray) -> Array:
         table, rows = self._sample_rows()
         return table.take(rows, columns)
+
+    def _is_plain(self, columns: HostArray) -> HostArray:
+        """Which columns are complete numbers."""
+        kinds = self.table.kinds
+        return np.ones(columns.size, dtype=bool) if kinds is None else kinds.is_plain[columns]
 
     def _sample_rows(self) -> tuple[Table, HostArray]:
         """A table in memory that has the rows of the sample, and their row numbers in it."""
@@ -193,11 +199,11 @@ class PairedRows(FixedModelDraws):
         return self._sample, np.arange(self._sample.n_rows)
 
     def _centre(self, columns: HostArray) -> HostArray:
-        return self._some_values(columns)[0]
+        return self._some_points(columns)[0]
 
     def median_distance(self, weights: HostArray, columns: HostArray) -> float:
         """Median weighted distance between pairs of rows."""
-        if columns.size == 1 and self._sample_weights is None:
+        if columns.size == 1 and self._sample_weights is None and self._is_plain(columns).all():
             return abs(float(weights[0])) * median_gap(to_numpy(in_float64(self._take_sample(columns)))[:, 0])
         return self._median_of(self._half_distances(weights, columns))
 
@@ -209,8 +215,10 @@ class PairedRows(FixedModelDraws):
 
     def _half_distances(self, weights: HostArray, columns: HostArray) -> HostArray:
         """Half the squared distances of all pairs of the sample's rows, each pair once."""
-        z = self._some_values(columns)[1]
-        return _listed(exponents(z, z, weights**2, strips(z.shape[0])), z.shape[0])
+        points = self._some_points(columns)[1]
+        n_rows = points.values.shape[0]
+        squares = self._sample.for_coordinates(weights**2, columns)
+        return _listed(exponents(points, points, squares, strips(n_rows)), n_rows)
 
     def scale_of(self, weights: HostArray, columns: HostArray) -> float:
         """The median distance, unless the width is given."""
@@ -238,8 +246,9 @@ class PairedRows(FixedModelDraws):
         ):
             return self.value(weights, columns, self.scale_of(weights, columns))
         # Distances are computed once, for the median and for the kernel.
-        z = self._some_values(columns)[1]
-        pairs = list(exponents(z, z, weights, whole.strips(whole)))
+        points = self._some_points(columns)[1]
+        squares = self._sample.for_coordinates(weights, columns)
+        pairs = list(exponents(points, points, squares, whole.strips(whole)))
         sigma = self._median_of(_listed(pairs, whole.n_rows))
         return sum(
             strip_value(whole, whole, strip, exponent * sigma**-2)
@@ -265,12 +274,15 @@ class PairedRows(FixedModelDraws):
         if self.sigma is not None:
             return np.full(others.size, self.sigma)
         within = self._half_distances(np.ones(columns.size), columns)
-        z = to_numpy(in_float64(self._take_sample(others)))
+        table, rows = self._sample_rows()
+        lines = Coordinates(
+            *(None if some is None else to_numpy(in_float64(some)) for some in table.points(rows, others))
+        )
+        spans = spans_of(table, others)
         widths = np.empty(others.size)
         for i in range(others.size):
-            x = z[:, i]
-            gaps = _listed((x[s.rows, None] - x[s.others] for s in strips(x.size)), x.size)
-            gaps *= gaps
+            pairs = (add_up(squared_gaps(lines, lines, s, j) for j in spans[i]) for s in strips(rows.size))
+            gaps = -_listed(pairs, rows.size)
             halves = within + 0.5 * sign * gaps
             # What is left of equal points when a column is taken away is a rounding error too.
             halves[halves <= ROUNDING[self.table.resources.precision] * (within + gaps)] = 0.0
@@ -287,18 +299,21 @@ class PairedRows(FixedModelDraws):
         """HSIC of each of some columns, from two passes over the rows for all of them."""
         one = np.ones(1)
         widths = np.array([self.scale_of(one, columns[j : j + 1]) for j in range(columns.size)])
-        found: Ranges = self._sum_rows(pair_terms.ranges, columns, columns=columns)
-        half_lengths = 0.5 * (found.high - found.low) / widths
-        series = [None if self._factor is None else chebyshev_series(float(h)) for h in half_lengths]
-        short = np.array([j for j, some in enumerate(series) if some is not None], dtype=np.intp)
-        scores = np.empty(columns.size)
-        if short.size:
-            scores[short] = self._by_series(
-                columns[short],
-                Ranges(found.low[short], found.high[short]),
-                [some for some in series if some is not None],
-            )
-        for j in np.setdiff1d(np.arange(columns.size), short):
+        scores, left = np.empty(columns.size), np.ones(columns.size, dtype=bool)
+        plain = np.flatnonzero(self._is_plain(columns))
+        if plain.size and self._factor is not None:
+            found: Ranges = self._sum_rows(pair_terms.ranges, columns[plain], columns=columns[plain])
+            half_lengths = 0.5 * (found.high - found.low) / widths[plain]
+            series = [chebyshev_series(float(h)) for h in half_lengths]
+            short = np.array([j for j, some in enumerate(series) if some is not None], dtype=np.intp)
+            left[plain[short]] = False
+            if short.size:
+                scores[plain[short]] = self._by_series(
+                    columns[plain[short]],
+                    Ranges(found.low[short], found.high[short]),
+                    [some for some in series if some is not None],
+                )
+        for j in np.flatnonzero(left):
             scores[j] = self.value(one, columns[j : j + 1], float(widths[j]))
         return scores
 

@@ -25,6 +25,7 @@ from l1lsmi._arrays import (
 )
 from l1lsmi._numerics.hsic.line import chebyshev_values, to_interval
 from l1lsmi._numerics.hsic.paired_target import PairedTarget, TargetFactor
+from l1lsmi._rows.kinds import Coordinates
 from l1lsmi._rows.parts import Part, add_up
 from l1lsmi._rows.table import Table
 
@@ -76,27 +77,27 @@ class PairBlock:
         self.table = table
         self.target = target
         self.keep = keep
-        self._cached: tuple[HostArray, Array] | None = None
+        self._cached: tuple[HostArray, Coordinates] | None = None
         self._kernel_cache: dict[Strip, Array] = {}
 
     @property
     def n_rows(self) -> int:
         return self.table.n_rows
 
-    def take(self, columns: HostArray) -> Array:
-        """Standardised columns."""
-        return self.table.take(np.arange(self.n_rows), columns)
+    def take(self, columns: HostArray) -> Coordinates:
+        """Coordinates of columns."""
+        return self.table.points(np.arange(self.n_rows), columns)
 
-    def cache(self, columns: HostArray, values: Array) -> None:
-        """Cache the result of `values` for these columns, where it is known."""
-        self._cached = (columns.copy(), values)
+    def cache(self, columns: HostArray, points: Coordinates) -> None:
+        """Cache the result of `points` for these columns, where it is known."""
+        self._cached = (columns.copy(), points)
 
-    def values(self, columns: HostArray, centre: HostArray) -> Array:
-        """Standardised columns less a centre; those of the last call are cached."""
+    def points(self, columns: HostArray, centre: HostArray) -> Coordinates:
+        """Coordinates of columns less a centre; those of the last call are cached."""
         cached = self._cached  # threads may share a block
         if cached is None or not np.array_equal(cached[0], columns):
-            z = centred_columns(self.table, np.arange(self.n_rows), columns, centre)
-            cached = self._cached = (columns.copy(), z)
+            points = centred_points(self.table, np.arange(self.n_rows), columns, centre)
+            cached = self._cached = (columns.copy(), points)
         return cached[1]
 
     def strips(self, other: PairBlock) -> Iterator[Strip]:
@@ -116,27 +117,35 @@ class PairBlock:
         return centred
 
 
-def centred_columns(table: Table, rows: HostArray, columns: HostArray, centre: HostArray) -> Array:
-    """Standardised columns of some rows less a centre: far rows must not cost the near ones their digits."""
+def centred_points(table: Table, rows: HostArray, columns: HostArray, centre: HostArray) -> Coordinates:
+    """Coordinates of columns less a centre: far rows must not cost the near ones their digits.
+
+    Those of columns that are more than complete numbers are not centred.
+    """
+    if table.kinds is not None:
+        return table.points(rows, columns)
     if table.resources.precision == "float64":
         z = table.take(rows, columns)
         z -= asarray_like(centre, z)
-        return z
+        return Coordinates(z)
     # Converted to float32 last.
     mean = table.mean.copy()
     mean[columns] += centre * table.scale[columns]
-    return replace(table, mean=mean).take(rows, columns)
+    return Coordinates(replace(table, mean=mean).take(rows, columns))
 
 
-def exponents(z: Array, others: Array, squares: HostArray, cut: Iterator[Strip]) -> Iterator[Array]:
-    """Minus half the weighted squared distances of the pairs of each strip."""
+def exponents(
+    points: Coordinates, others: Coordinates, squares: HostArray, cut: Iterator[Strip]
+) -> Iterator[Array]:
+    """Minus half the weighted squared distances of the pairs of each strip; a weight for each coordinate."""
+    z = points.values
     xp = namespace(z)
     v = asarray_like(squares, z, dtype=z.dtype)
     rounding = ROUNDING["float32" if z.dtype == xp.float32 else "float64"]
-    halves = 0.5 * ((z * z) @ v)
-    other_halves = halves if others is z else 0.5 * ((others * others) @ v)
+    halves = 0.5 * (points.squares @ v)
+    other_halves = halves if others is points else 0.5 * (others.squares @ v)
     for strip in cut:
-        products = (z[strip.rows, :] * v) @ xp.matrix_transpose(others[strip.others, :])
+        products = (z[strip.rows, :] * v) @ xp.matrix_transpose(others.values[strip.others, :])
         norms = halves[strip.rows, None] + other_halves[None, strip.others]
         products -= norms
         norms *= -rounding
@@ -171,21 +180,21 @@ def _sum(values: Array) -> float:
 
 def _both(
     one: PairBlock, other: PairBlock, columns: HostArray, centre: HostArray | None
-) -> tuple[Array, Array]:
-    """Standardised columns of two blocks, once where they are one."""
+) -> tuple[Coordinates, Coordinates]:
+    """Coordinates of columns of two blocks, once where they are one."""
     if centre is None:
-        z = one.take(columns)
-        return z, z if other is one else other.take(columns)
-    z = one.values(columns, centre)
-    return z, z if other is one else other.values(columns, centre)
+        points = one.take(columns)
+        return points, points if other is one else other.take(columns)
+    points = one.points(columns, centre)
+    return points, points if other is one else other.points(columns, centre)
 
 
 def value(
     one: PairBlock, other: PairBlock, squares: HostArray, columns: HostArray, centre: HostArray
 ) -> float:
     """What the pairs add to the criterion, for given squared weights over the squared width."""
-    z, others = _both(one, other, columns, centre)
-    found = exponents(z, others, squares, one.strips(other))
+    points, others = _both(one, other, columns, centre)
+    found = exponents(points, others, one.table.for_coordinates(squares, columns), one.strips(other))
     return sum(
         strip_value(one, other, strip, pairs) for strip, pairs in zip(one.strips(other), found, strict=True)
     )
@@ -203,25 +212,26 @@ def gradient(
 
     M is the product of both kernels; the second is minus the gradient in the squared weights.
     """
-    z, others = _both(one, other, columns, centre)
+    points, others = _both(one, other, columns, centre)
     alike = np.array_equal(candidates, columns)
-    wanted, wanted_others = (z, others) if alike else _both(one, other, candidates, None)
-    xp = namespace(z)
-    row_sums, column_sums = xp.zeros_like(z[:, 0]), xp.zeros_like(others[:, 0])
-    total, cross = 0.0, in_float64(xp.zeros_like(wanted[0, :]))
-    found = exponents(z, others, squares, one.strips(other))
+    wanted, wanted_others = (points, others) if alike else _both(one, other, candidates, None)
+    xp = namespace(points.values)
+    row_sums, column_sums = (xp.zeros_like(some.values[:, 0]) for some in (points, others))
+    total, cross = 0.0, in_float64(xp.zeros_like(wanted.values[0, :]))
+    found = exponents(points, others, one.table.for_coordinates(squares, columns), one.strips(other))
     for strip, pairs in zip(one.strips(other), found, strict=True):
         kernel = _weighed(one, other, strip, pairs)
         total += _sum(kernel)
         row_sums[strip.rows] += xp.sum(kernel, axis=1)
         column_sums[strip.others] += xp.sum(kernel, axis=0)
-        products = wanted[strip.rows, :] * (kernel @ wanted_others[strip.others, :])
+        products = wanted.values[strip.rows, :] * (kernel @ wanted_others.values[strip.others, :])
         cross += xp.sum(products, axis=0, dtype=xp.float64)
     if other is one:
-        gaps = (row_sums + column_sums) @ (wanted * wanted)
+        gaps = (row_sums + column_sums) @ wanted.squares
     else:
-        gaps = row_sums @ (wanted * wanted) + column_sums @ (wanted_others * wanted_others)
-    return total, to_numpy(0.5 * in_float64(gaps) - cross)
+        gaps = row_sums @ wanted.squares + column_sums @ wanted_others.squares
+    gaps = one.table.over_coordinates(0.5 * in_float64(gaps) - cross, candidates)
+    return total, to_numpy(gaps)
 
 
 def neighbours(
@@ -237,19 +247,39 @@ def neighbours(
 
     Distances within the set are computed once for each strip; a neighbour costs one update of them.
     """
-    z, others = _both(one, other, columns, centre)
+    points, others = _both(one, other, columns, centre)
     lines, other_lines = _both(one, other, moved, None)
+    spans = spans_of(one.table, moved)
     totals = np.zeros(moved.size)
-    found = exponents(z, others, np.ones(columns.size), one.strips(other))
+    equal = one.table.for_coordinates(np.ones(columns.size), columns)
+    found = exponents(points, others, equal, one.strips(other))
     for strip, within in zip(one.strips(other), found, strict=True):
         for i in range(moved.size):
-            gaps = lines[strip.rows, i][:, None] - other_lines[strip.others, i][None, :]
-            gaps *= gaps
+            gaps = add_up(squared_gaps(lines, other_lines, strip, j) for j in spans[i])
             gaps *= -0.5 * sign
             gaps += within
             gaps *= float(widths[i]) ** -2
             totals[i] += strip_value(one, other, strip, clip_in_place(gaps, 0.0))
     return totals
+
+
+def spans_of(table: Table, columns: HostArray) -> list[range]:
+    """Places of the coordinates of each of some columns."""
+    if table.kinds is None:
+        return [range(j, j + 1) for j in range(columns.size)]
+    widths = table.kinds.widths_of(columns)
+    return [range(int(end - width), int(end)) for end, width in zip(np.cumsum(widths), widths, strict=True)]
+
+
+def squared_gaps(points: Coordinates, others: Coordinates, strip: Strip, j: int) -> Array:
+    """Squared differences of the pairs of a strip in one coordinate."""
+    gaps = points.values[strip.rows, j][:, None] - others.values[strip.others, j][None, :]
+    gaps *= gaps
+    if points.spread is not None:
+        gaps += points.spread[strip.rows, j][:, None]
+    if others.spread is not None:
+        gaps += others.spread[strip.others, j][None, :]
+    return gaps
 
 
 def add_pairs(
@@ -290,8 +320,8 @@ class Ranges:
 
 
 def ranges(block: PairBlock, columns: HostArray) -> Ranges:
-    """Ranges of standardised columns."""
-    z = to_numpy(in_float64(block.take(columns)))
+    """Ranges of standardised columns, which are complete numbers."""
+    z = to_numpy(in_float64(block.take(columns).values))
     return Ranges(z.min(axis=0), z.max(axis=0))
 
 
@@ -302,7 +332,7 @@ def moments(
 
     Column j has polynomials of degrees 0 to ``sizes[j] - 1`` on its range.
     """
-    z = to_numpy(in_float64(block.take(columns)))
+    z = to_numpy(in_float64(block.take(columns).values))
     target = factor.weighted(block.target.target, factor.means)
     parts = []
     for j, size in enumerate(sizes):

@@ -12,6 +12,7 @@ from l1lsmi._numerics.leaks.copies import COPY, EQUAL, MONOTONE, NEAR, Pairs, mo
 from l1lsmi._numerics.leaks.of_order import direction, steps
 from l1lsmi._numerics.leaks.of_target import EXACT, TargetLeak, classify
 from l1lsmi._numerics.leaks.of_target import NEAR as NEAR_TARGET
+from l1lsmi._numerics.leaks.sample import standardized_values
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.parts import Part
 from l1lsmi._rows.table import RowTable, sample_of, sampled_rows
@@ -97,8 +98,7 @@ def _wanted(table: RowTable, target: Target, found: Found) -> _Wanted:
 
 def _sums_of(part: Part, wanted: _Wanted) -> tuple[Any, ...]:
     """Sums over the rows of a part, and the first and last values of columns that may number the rows."""
-    n = part.table.n_rows
-    z = np.asarray(to_numpy(part.table.take(np.arange(n), wanted.columns)), dtype=np.float64)
+    z = standardized_values(part.table, wanted.columns)
     first, second, products = _with_target(part.target, z[:, wanted.leaks], wanted)
     one, other = z[:, wanted.one], wanted.signs * z[:, wanted.other]
     some = wanted.monotone

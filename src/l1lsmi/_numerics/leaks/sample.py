@@ -66,8 +66,7 @@ class Sample:
         return self._all.take(np.searchsorted(self.columns, columns), axis=1)
 
     def _read(self, columns: HostArray) -> HostArray:
-        z = np.asarray(to_numpy(self.table.take(np.arange(self.n_rows), columns)), dtype=np.float64)
-        return to_unit(z)
+        return to_unit(standardized_values(self.table, columns))
 
     def chunks(self, columns: HostArray) -> Iterator[tuple[HostArray, HostArray]]:
         """Columns, some at a time, with their `unit` values."""
@@ -76,6 +75,14 @@ class Sample:
         for start in range(0, columns.size, step):
             some = columns[start : start + step]
             yield some, self.unit(some) if whole is None else whole[:, start : start + step]
+
+
+def standardized_values(table: Table, columns: HostArray) -> HostArray:
+    """Standardised columns of all rows of a table; missing values are at the mean."""
+    z = np.array(to_numpy(table.take(np.arange(table.n_rows), columns)), dtype=np.float64)
+    if table.kinds is not None:
+        z[np.isnan(z)] = 0.0
+    return z
 
 
 def to_unit(z: HostArray) -> HostArray:

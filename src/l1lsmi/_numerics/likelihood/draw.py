@@ -109,6 +109,8 @@ class LikelihoodDraw(DensityRatioDraw):
         table = self.rows.centers.table
         if not self._is_classification or columns.size != 1 or not isinstance(table.x, np.ndarray):
             return None
+        if table.kinds is not None and not table.kinds.is_plain[columns].all():
+            return None
         if self._column is None or self._column[0] != columns[0]:
             values = table.take(np.arange(table.n_rows), columns)[:, 0]
             shape = (self._fold_sizes.shape[0], self.centers.shape[1])

@@ -1,4 +1,9 @@
-"""Orthonormal functions of every column: polynomials of its ranks, constant between quantiles."""
+"""Orthonormal functions of every column: polynomials of its ranks, constant between quantiles.
+
+The levels of a category, numbered by falling frequency, are bins of their own, so that its functions are
+contrasts between levels. Missing values are in the last bin, where all functions are 0: they say nothing.
+Where "missing" is a value, the first function tells it from the others.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +14,13 @@ import numpy as np
 
 from l1lsmi._arrays import Array, HostArray, asarray_like, in_float64, is_non_numpy, namespace, to_numpy
 from l1lsmi._numerics.target import Target
+from l1lsmi._rows.kinds import Kinds
 from l1lsmi._rows.parts import Part, Parts
 from l1lsmi._rows.table import DEVICE_BLOCK_ROWS, RowTable, Table, sample_of
 
-#: Bins of a column at most.
+#: Bins of a column at most; the last one is that of missing values, where there are any.
 N_BINS = 32
+MISSING_BIN = N_BINS - 1
 #: Columns whose quantiles are computed at a time.
 CHUNK_COLUMNS = 256
 #: Functions of a column at most; the last ones are seen in single terms alone.
@@ -23,6 +30,8 @@ FEW_FUNCTIONS = 8
 MANY_ROWS = 500
 #: Functions of a column in terms of pairs; all of them where it has few different values.
 N_PAIR_FUNCTIONS = 3
+#: The same of a category.
+N_CATEGORY_FUNCTIONS = 8
 #: A column with so many bins at most has few different values: any contrast between them may matter.
 FEW_BINS = 6
 #: Values of an array that are worked on at a time, and rows at least.
@@ -50,6 +59,8 @@ class ColumnFunctions:
         Number of functions in terms of several columns.
     largest_share : numpy.ndarray of shape (m,)
         Share of the rows in the largest bin.
+    missing : numpy.ndarray of bool, shape (m,)
+        Whether a column has missing values.
     """
 
     columns: HostArray
@@ -58,6 +69,7 @@ class ColumnFunctions:
     sizes: HostArray
     n_pair_functions: HostArray
     largest_share: HostArray
+    missing: HostArray
 
     @classmethod
     def of(cls, table: RowTable, target: Target, columns: HostArray) -> ColumnFunctions:
@@ -71,10 +83,21 @@ class ColumnFunctions:
             _edges(np.asarray(to_numpy(_columns_of(sample, some)), dtype=np.float64), least)
             for some in np.array_split(columns, -(-columns.size // CHUNK_COLUMNS))
         ])  # fmt: skip
+        kinds = table.kinds
+        if kinds is not None:
+            edges = _edges_by_kind(edges, kinds, columns)
         none = np.empty(0, dtype=np.intp)
-        empty = cls(columns, edges, np.empty((0, 0, 0)), none, none, np.empty(0))
+        empty = cls(columns, edges, np.empty((0, 0, 0)), none, none, np.empty(0), np.empty(0))
         above = parts_of(table, target).sum(_rows_above, empty, columns=columns)
-        edges, shares = _without_rare_bins(edges, above / target.weight, least / 2)
+        present = np.ones(columns.size) if kinds is None else 1 - kinds.missing_share[columns]
+        of_present = above / (target.weight * np.maximum(present, 1e-300))[:, None]
+        least_of_bins = np.full(columns.size, least / 2)
+        most_in_pairs = np.full(columns.size, N_PAIR_FUNCTIONS)
+        if kinds is not None:
+            # Any contrast between levels may matter, and rare levels are one bin.
+            least_of_bins[kinds.is_category[columns]] = least_in_pairs
+            most_in_pairs[kinds.is_category[columns]] = N_CATEGORY_FUNCTIONS
+        edges, shares = _without_rare_bins(edges, of_present, least_of_bins)
         n_functions = N_FUNCTIONS if n_rare >= MANY_ROWS else FEW_FUNCTIONS
         values = np.empty((*shares.shape, n_functions), dtype=np.float32)
         sizes = np.empty(columns.size, dtype=np.intp)
@@ -83,8 +106,15 @@ class ColumnFunctions:
             values[some], sizes[some] = _polynomials(shares[some], n_functions)
         few = sizes < FEW_BINS
         rare = few & (np.where(shares > 0, shares, 1.0).min(axis=1) < least_in_pairs)
-        in_pairs = np.where(few, sizes, np.minimum(sizes, N_PAIR_FUNCTIONS))
-        return cls(columns, edges, values, sizes, np.where(rare, 0, in_pairs), shares.max(axis=1))
+        rare &= most_in_pairs == N_PAIR_FUNCTIONS
+        in_pairs = np.where(few, sizes, np.minimum(sizes, most_in_pairs))
+        in_pairs = np.where(rare, 0, in_pairs)
+        missing = np.zeros(columns.size, dtype=bool)
+        if kinds is not None:
+            missing = kinds.missing_share[columns] > 0
+            values /= np.sqrt(np.maximum(present, 1e-300))[:, None, None].astype(np.float32)
+            _let_missing_speak(values, sizes, in_pairs, present, kinds.as_value[columns])
+        return cls(columns, edges, values, sizes, in_pairs, shares.max(axis=1) * present, missing)
 
     def take(self, places: HostArray) -> ColumnFunctions:
         """Some of the columns."""
@@ -100,6 +130,8 @@ class ColumnFunctions:
         codes = xp.astype(x > edges[:, 0], xp.uint8)
         for k in range(1, self.edges.shape[1]):
             codes += xp.astype(x > edges[:, k], xp.uint8)
+        if self.missing.any():
+            codes = xp.where(xp.isnan(x), xp.full_like(codes, MISSING_BIN), codes)
         return codes
 
     def evaluate(self, codes: Array, places: HostArray, function: int) -> Array:
@@ -151,10 +183,37 @@ def _columns_of(table: Table, columns: HostArray) -> Array:
 
 def _edges(sample: HostArray, share: float) -> HostArray:
     """Values of a sample at evenly spaced ranks, and one at a small share of the rows from either end."""
-    ordered = np.sort(sample, axis=0)
-    ranks = np.concatenate([[share], np.arange(1, N_BINS - 2) / (N_BINS - 2), [1 - share]])
-    places = np.clip(np.ceil(np.sort(ranks) * len(sample)).astype(np.intp) - 1, 0, len(sample) - 1)
-    return np.ascontiguousarray(ordered[places].T)
+    ordered = np.sort(sample, axis=0)  # NaN last
+    ranks = np.sort(np.concatenate([[share], np.arange(1, N_BINS - 2) / (N_BINS - 2), [1 - share]]))
+    sizes = len(sample) - np.isnan(sample).sum(axis=0)
+    places = np.ceil(ranks[:, None] * sizes).astype(np.intp) - 1
+    places = np.clip(places, 0, np.maximum(sizes - 1, 0))
+    return np.ascontiguousarray(np.take_along_axis(ordered, places, axis=0).T)
+
+
+def _edges_by_kind(edges: HostArray, kinds: Kinds, columns: HostArray) -> HostArray:
+    """Edges between the levels of categories; the last bin is kept free where values are missing."""
+    edges = np.where(np.isnan(edges), np.inf, edges)
+    edges[kinds.missing_share[columns] > 0, -1] = np.inf
+    for i in np.flatnonzero(kinds.is_category[columns]):
+        n_edges = min(int(kinds.n_levels[columns[i]]), N_BINS - 1) - 1
+        edges[i] = np.inf
+        edges[i, :n_edges] = np.arange(n_edges) + 0.5
+    return edges
+
+
+def _let_missing_speak(
+    values: HostArray, sizes: HostArray, in_pairs: HostArray, present: HostArray, as_value: HostArray
+) -> None:
+    """Put a function first that tells missing values from others, where they are a value; in place."""
+    n_functions = values.shape[2]
+    for i in np.flatnonzero(as_value):
+        odds = np.sqrt(present[i] / (1 - present[i]))
+        values[i, :, 1:] = values[i, :, :-1].copy()
+        values[i, :, 0] = -1 / odds
+        values[i, MISSING_BIN, 0] = odds
+        sizes[i] = min(sizes[i] + 1, n_functions)
+        in_pairs[i] = min(in_pairs[i] + 1, sizes[i])
 
 
 def _rows_above(part: Part, functions: ColumnFunctions) -> HostArray:
@@ -184,7 +243,7 @@ def row_slices(table: Table, width: int) -> Iterator[tuple[int, int]]:
         yield start, min(start + step, table.n_rows)
 
 
-def _without_rare_bins(edges: HostArray, above: HostArray, least: float) -> tuple[HostArray, HostArray]:
+def _without_rare_bins(edges: HostArray, above: HostArray, least: HostArray) -> tuple[HostArray, HostArray]:
     """Edges between bins with enough rows each, infinite where there are fewer bins, and their shares."""
     share = np.zeros(len(edges))
     kept = np.zeros(edges.shape, dtype=bool)

@@ -1,0 +1,193 @@
+r"""Columns that are more than complete numbers: categories, and columns with missing values.
+
+Distances between rows are Euclidean in *coordinates* of the columns. A number has one coordinate, its
+standardised value. A category of L levels with shares :math:`p_l` has L, which are
+:math:`(1[x = l] - p_l) / \sqrt{1 - \sum_l p_l^2}`: two rows are at the same distance wherever their levels
+differ, and the mean squared distance between rows is 2, as it is for a standardised number. All coordinates
+of a column share its weight, so that a Gaussian kernel has one factor for it: equal or not.
+
+A missing value says nothing: it is at the mean of the column, and to its squared distance from any other row
+the variance of the column is added, which is what the mean squared distance would be if the value were drawn
+at random (``spread``). Where missingness itself informs, "missing" is a value: one more coordinate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from l1lsmi._arrays import Array, HostArray, asarray_like, empty, in_float64, namespace, to_numpy
+
+
+class Coordinates(NamedTuple):
+    """Coordinates of some columns at some rows.
+
+    Attributes
+    ----------
+    values : array of shape (..., rows, coordinates)
+    spread : array of the same shape, or None
+        What missing values add to squared distances; None where none are missing.
+    """
+
+    values: Array
+    spread: Array | None = None
+
+    @property
+    def squares(self) -> Array:
+        """Squares of the values, with what missing values add."""
+        squares = self.values * self.values
+        return squares if self.spread is None else squares + self.spread
+
+
+@dataclass(frozen=True, eq=False)
+class Kinds:
+    """What the columns of a table are.
+
+    Attributes
+    ----------
+    shares : tuple of numpy.ndarray or None, one for each column
+        Of a category, the shares of its levels among the values that are not missing; a value is the number
+        of its level. None for numbers.
+    missing_share : numpy.ndarray of shape (m,)
+        Share of the rows without a value, which have NaN.
+    as_value : numpy.ndarray of bool, shape (m,)
+        Whether "missing" is a value of its own.
+    """
+
+    shares: tuple[HostArray | None, ...]
+    missing_share: HostArray
+    as_value: HostArray
+
+    @classmethod
+    def numbers(cls, missing_share: HostArray) -> Kinds:
+        """Columns of numbers, with missing values."""
+        m = missing_share.size
+        return cls((None,) * m, missing_share, np.zeros(m, dtype=bool))
+
+    @cached_property
+    def n_levels(self) -> HostArray:
+        """Levels of each category, 0 for numbers."""
+        return np.array([0 if some is None else some.size for some in self.shares], dtype=np.intp)
+
+    @cached_property
+    def is_category(self) -> HostArray:
+        return np.asarray(self.n_levels > 0)
+
+    @cached_property
+    def is_plain(self) -> HostArray:
+        """Which columns are complete numbers."""
+        return np.asarray(~self.is_category & (self.missing_share == 0))
+
+    @cached_property
+    def widths(self) -> HostArray:
+        """Coordinates of each column."""
+        return np.asarray(np.maximum(self.n_levels, 1) + self.as_value)
+
+    def with_missing_as_value(self, as_value: HostArray) -> Kinds:
+        """The same, with "missing" a value of its own in some columns."""
+        return replace(self, as_value=np.asarray(as_value & (self.missing_share > 0)))
+
+    def widths_of(self, columns: HostArray) -> HostArray:
+        """Coordinates of some columns; of a batch (r, w) so many that those of every member fit."""
+        return np.asarray(self.widths[columns].reshape(-1, columns.shape[-1]).max(axis=0))
+
+    # -- coordinates -----------------------------------------------------------------------
+
+    def coordinates(
+        self, raw: Array, standardized: Array, columns: HostArray, widths: HostArray
+    ) -> Coordinates:
+        """Coordinates of some columns, from their values.
+
+        Parameters
+        ----------
+        raw, standardized : array of shape (rows, w)
+            In float64, NaN where a value is missing.
+        columns : numpy.ndarray of int, shape (w,)
+        widths : numpy.ndarray of int, shape (w,)
+            Coordinates that each is given; those beyond its own are 0.
+        """
+        xp = namespace(raw)
+        starts = np.cumsum(widths) - widths
+        shape = (int(raw.shape[0]), int(widths.sum()))
+        values = empty(shape, raw, raw.dtype)
+        values[...] = 0.0
+        has_missing = bool((self.missing_share[columns] > 0).any())
+        spread = None
+        if has_missing:
+            spread = empty(shape, raw, raw.dtype)
+            spread[...] = 0.0
+        numbers = np.flatnonzero(~self.is_category[columns])
+        if numbers.size:
+            z = xp.take(standardized, asarray_like(numbers, raw), axis=1)
+            gone = xp.isnan(z)
+            values[:, _index(starts[numbers])] = xp.where(gone, xp.zeros_like(z), z)
+            if spread is not None:
+                said = asarray_like(self.as_value[columns[numbers]].astype(np.float64), raw)
+                spread[:, _index(starts[numbers])] = xp.astype(gone, raw.dtype) * (1.0 - said)
+        for i in np.flatnonzero(self.is_category[columns]):
+            self._of_category(raw[:, int(i)], int(columns[i]), int(starts[i]), values, spread)
+        for i in np.flatnonzero(self.as_value[columns]):
+            share = float(self.missing_share[columns[i]])
+            gone = xp.astype(xp.isnan(raw[:, int(i)]), raw.dtype)
+            last = int(starts[i] + self.widths[columns[i]] - 1)
+            values[:, last] = (gone - share) / np.sqrt(share * (1 - share))
+        return Coordinates(values, spread)
+
+    def _of_category(
+        self, codes: Array, column: int, start: int, values: Array, spread: Array | None
+    ) -> None:
+        """Write the coordinates of one category."""
+        shares = self.shares[column]
+        assert shares is not None
+        xp = namespace(codes)
+        unit = np.sqrt(max(1 - float((shares**2).sum()), 1e-300))
+        present = xp.astype(~xp.isnan(codes), values.dtype)
+        for level, share in enumerate(shares.tolist()):
+            equal = xp.astype(codes == float(level), values.dtype)
+            values[:, start + level] = (equal - share * present) / unit
+            if spread is not None and not self.as_value[column]:
+                spread[:, start + level] = (1.0 - present) * (share * (1 - share) / unit**2)
+
+
+def _index(places: HostArray) -> slice | HostArray:
+    """Places as a slice where they follow each other, which every array library can assign to."""
+    if places.size and np.array_equal(places, np.arange(places[0], places[0] + places.size)):
+        return slice(int(places[0]), int(places[0]) + places.size)
+    return places
+
+
+def repeated(values: Array, widths: HostArray) -> Array:
+    """Values of columns, (..., w), for each of their coordinates."""
+    if (widths == 1).all():
+        return values
+    index = np.repeat(np.arange(widths.size), widths)
+    return namespace(values).take(values, asarray_like(index, values), axis=-1)
+
+
+def summed(values: Array, widths: HostArray) -> Array:
+    """Sums over the coordinates of each column, (..., w)."""
+    if (widths == 1).all():
+        return values
+    across = np.repeat(np.eye(widths.size), widths, axis=0)
+    return values @ asarray_like(across, values, dtype=values.dtype)
+
+
+def shares_of(codes: HostArray, n_levels: int, row_weights: HostArray | None = None) -> HostArray:
+    """Shares of the levels of a category among its values; NaN is missing."""
+    present = ~np.isnan(codes)
+    weights = None if row_weights is None else row_weights[present]
+    counts = np.bincount(codes[present].astype(np.intp), weights, minlength=n_levels).astype(np.float64)
+    return np.asarray(counts / max(counts.sum(), 1e-300))
+
+
+def missing_shares(x: Array, row_weights: HostArray | None = None) -> HostArray:
+    """Share of the rows without a value, for each column."""
+    xp = namespace(x)
+    gone = in_float64(xp.astype(xp.isnan(x), xp.float64))
+    if row_weights is None:
+        return np.asarray(to_numpy(xp.mean(gone, axis=0)))
+    weights = asarray_like(row_weights / row_weights.sum(), gone)
+    return np.asarray(to_numpy(weights @ gone))

@@ -1,0 +1,292 @@
+"""Columns of any kind: numbers, categories, yes/no, dates and times, with missing values.
+
+Every column becomes one column of numbers. The levels of a category are numbered by falling frequency, those
+as frequent in the order in which they first occur, so that other names of the levels change nothing.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from numbers import Integral, Real
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from l1lsmi._arrays import HostArray
+from l1lsmi._rows.kinds import Kinds, missing_shares, shares_of
+from l1lsmi._validation.target import is_missing
+
+#: Categories with more levels than this become numbers, by the target (`_validation.encoding`).
+MAX_LEVELS = 40
+#: Text with more levels than this share of its rows is a name or a number of the row.
+MAX_DISTINCT = 0.5
+DAY = 86_400e9  # nanoseconds
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """A table of any kind as numbers.
+
+    Attributes
+    ----------
+    x : numpy.ndarray of float64, shape (n, m)
+        Numbers, or the numbers of levels; NaN where a value is missing.
+    levels : list of list or None, one for each column
+        The levels of a category by their numbers; None for numbers.
+    names : list of str or None
+    """
+
+    x: HostArray
+    levels: list[list[Any] | None]
+    names: list[str] | None
+
+    def kinds(self, row_weights: HostArray | None = None) -> Kinds | None:
+        """What the columns are; None if all are complete numbers."""
+        missing = missing_shares(self.x, row_weights)
+        if not missing.any() and all(some is None for some in self.levels):
+            return None
+        shares = tuple(
+            None if some is None else shares_of(self.x[:, j], len(some), row_weights)
+            for j, some in enumerate(self.levels)
+        )
+        return Kinds(shares, missing, np.zeros(missing.size, dtype=bool))
+
+
+def is_frame(X: Any) -> bool:
+    """Tell whether X is a dataframe in memory: of pandas, polars, pyarrow or another library."""
+    try:
+        return isinstance(nw.from_native(X, eager_only=True), nw.DataFrame)
+    except TypeError:
+        return False
+
+
+def has_numbers_only(X: Any) -> bool:
+    """Tell whether all columns of a dataframe are numbers or yes/no."""
+    kinds = nw.from_native(X, eager_only=True).schema.values()
+    return all(kind.is_numeric() or kind == nw.Boolean for kind in kinds)
+
+
+def take_columns(X: Any, selector: Any) -> Any:
+    """The selected columns of a dataframe, as a dataframe of the same library.
+
+    Parameters
+    ----------
+    X : dataframe
+    selector : fitted selector
+    """
+    frame = nw.from_native(X, eager_only=True)
+    names, known = list(frame.columns), getattr(selector, "feature_names_in_", None)
+    if len(names) != selector.n_features_in_:
+        raise ValueError(
+            f"X has {len(names)} features, but {type(selector).__name__} is expecting "
+            f"{selector.n_features_in_} features as input."
+        )
+    if known is not None and [str(name) for name in names] != [str(name) for name in known]:
+        raise ValueError(
+            "X has other column names, or the same in another order, than those the selector was fitted to: "
+            "pass the same columns."
+        )
+    levels = getattr(selector, "categories_", None) or [None] * len(names)
+    for name, of_fit in zip(names, levels, strict=True):
+        _check_column(frame[name], str(name), of_fit)
+    return nw.to_native(frame[[names[j] for j in np.flatnonzero(selector.get_support())]])
+
+
+def _check_column(series: Any, name: str, levels: list[Any] | None) -> None:
+    """Check that a column is what it was in the fit, and warn of levels that are new."""
+    is_text = series.dtype in (nw.String, nw.Categorical, nw.Enum)
+    if levels is None and is_text and _order_of(series) is None:
+        first = next((value for value in series.to_list() if not is_missing(value)), "")
+        raise ValueError(
+            f"X has text in column {name!r}, first {str(first)[:60]!r}, which were numbers in the fit: pass "
+            "the same kind of values."
+        )
+    if levels is not None:
+        known = set(levels)
+        new = [value for value in series.unique().to_list() if not is_missing(value) and value not in known]
+        if new:
+            warnings.warn(
+                f"Column {name!r} has levels that the selector was not fitted to, first "
+                f"{min(map(str, new))[:60]!r}: they are passed on as they are.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+
+def read_frame(X: Any, categorical: Any = "from_dtype") -> Columns:
+    """Columns of a dataframe.
+
+    Parameters
+    ----------
+    X : dataframe
+    categorical : "from_dtype", None, or columns
+        Which columns are categories beside those of text and of categorical types.
+    """
+    frame = nw.from_native(X, eager_only=True)
+    names = [str(name) for name in frame.columns]
+    chosen = categorical_mask(categorical, len(names), names)
+    by_type = isinstance(categorical, str)
+    values: list[HostArray] = []
+    levels: list[list[Any] | None] = []
+    for j, name in enumerate(frame.columns):
+        read = _read_series(frame[name], names[j], bool(chosen[j]), by_type)
+        values.append(read[0])
+        levels.append(read[1])
+    x = np.column_stack(values) if values else np.empty((len(frame), 0))
+    return Columns(x, levels, names)
+
+
+def read_array(x: HostArray, categorical: Any) -> Columns:
+    """Columns of an array of numbers, some of which are categories."""
+    chosen = categorical_mask(categorical, x.shape[1], None)
+    x = np.array(x, dtype=np.float64)
+    levels: list[list[Any] | None] = [None] * x.shape[1]
+    for j in np.flatnonzero(chosen):
+        x[:, j], levels[j] = _coded(x[:, j].tolist())
+    return Columns(x, levels, None)
+
+
+def categorical_mask(categorical: Any, n_columns: int, names: Sequence[str] | None) -> HostArray:
+    """Which columns are said to be categories, by names, numbers or a mask."""
+    mask = np.zeros(n_columns, dtype=bool)
+    if categorical is None or (isinstance(categorical, str) and categorical == "from_dtype"):
+        return mask
+    what = 'pass "from_dtype", names of columns, their numbers, or a mask with one entry per column'
+    if isinstance(categorical, str):
+        raise ValueError(f"categorical_features={categorical!r} is unknown: {what}.")
+    given = list(categorical)
+    if given and all(isinstance(one, (bool, np.bool_)) for one in given):
+        if len(given) != n_columns:
+            raise ValueError(
+                f"categorical_features is a mask of {len(given)} entries, but X has {n_columns} columns: "
+                f"{what}."
+            )
+        return np.array(given, dtype=bool)
+    for one in given:
+        if isinstance(one, str):
+            if names is None or one not in names:
+                where = "X has no column names" if names is None else "X has no column of that name"
+                raise ValueError(f"categorical_features has {one!r}, but {where}: {what}.")
+            mask[names.index(one)] = True
+        elif isinstance(one, Integral) and -n_columns <= int(one) < n_columns:
+            mask[int(one)] = True
+        else:
+            raise ValueError(
+                f"categorical_features has {one!r}, but X has {n_columns} columns, from 0 on: {what}."
+            )
+    return mask
+
+
+def _read_series(series: Any, name: str, chosen: bool, by_type: bool) -> tuple[HostArray, list[Any] | None]:
+    """A column as numbers, and its levels where it is a category."""
+    kind = series.dtype
+    if not chosen:
+        if kind.is_numeric() or kind == nw.Boolean:
+            return _numbers(series), None
+        if kind.is_temporal():
+            return _days(series, kind), None
+        order = _order_of(series)
+        if order is not None:
+            ranks = {level: float(rank) for rank, level in enumerate(order)}
+            return np.array([ranks.get(value, np.nan) for value in series.to_list()]), None
+    values = [None if is_missing(value) else value for value in series.to_list()]
+    if not chosen and kind not in (nw.String, nw.Categorical, nw.Enum):
+        numbers = _object_numbers(values, name)
+        if numbers is not None:
+            return numbers, None
+    if not chosen and not by_type and kind == nw.String:
+        first = next((value for value in values if value is not None), "")
+        raise ValueError(
+            f"X has text in column {name!r}, first {str(first)[:60]!r}, but categorical_features does not "
+            'have it: add it, or pass "from_dtype".'
+        )
+    codes, levels = _coded(values)
+    n_values = int((~np.isnan(codes)).sum())
+    if kind == nw.String and not chosen and len(levels) > max(MAX_LEVELS, MAX_DISTINCT * n_values):
+        raise ValueError(
+            f"X has text in column {name!r} with {len(levels)} different values in {n_values} rows, first "
+            f"{str(levels[0])[:60]!r}: drop it, or name it in categorical_features if it is a category."
+        )
+    return codes, levels
+
+
+def _numbers(series: Any) -> HostArray:
+    """Numbers and yes/no, NaN where missing."""
+    try:
+        return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    except Exception:  # nullable types that a library cannot cast
+        return np.array([np.nan if is_missing(v) else float(v) for v in series.to_list()])
+
+
+def _days(series: Any, kind: Any) -> HostArray:
+    """Dates, times and durations in days; times of day as parts of a day."""
+    if kind == nw.Time:
+        return np.array(
+            [
+                np.nan
+                if is_missing(v)
+                else ((v.hour * 60 + v.minute) * 60 + v.second + v.microsecond / 1e6) / 86_400
+                for v in series.to_list()
+            ]
+        )
+    if kind == nw.Date:
+        series = series.cast(nw.Datetime("ns"))
+    stamps = np.asarray(series.to_numpy())
+    if stamps.dtype.kind not in "mM":
+        return np.array([np.nan if is_missing(v) else _days_of(v) for v in series.to_list()])
+    unit = "datetime64[ns]" if stamps.dtype.kind == "M" else "timedelta64[ns]"
+    days = stamps.astype(unit).astype(np.int64) / DAY
+    return np.asarray(np.where(np.isnat(stamps), np.nan, days))
+
+
+def _days_of(value: Any) -> float:
+    if not isinstance(value, date):
+        return float(value.total_seconds() / 86_400)
+    if isinstance(value, datetime):
+        value = value.replace(tzinfo=None)
+    return float(np.datetime64(value, "us").astype(np.float64) * 1e3 / DAY)
+
+
+def _order_of(series: Any) -> list[Any] | None:
+    """Levels of an ordered category of pandas, in order; None for everything else."""
+    native = nw.to_native(series)
+    kind: Any = getattr(native, "dtype", None)
+    if getattr(kind, "ordered", False) is True and hasattr(kind, "categories"):
+        return list(kind.categories)
+    return None
+
+
+def _object_numbers(values: list[Any], name: str) -> HostArray | None:
+    """Numbers of a column of objects; None where they are text."""
+    present = [value for value in values if value is not None]
+    if all(
+        isinstance(value, (Real, np.number, np.bool_)) or hasattr(value, "__float__") for value in present
+    ):
+        try:
+            return np.array([np.nan if value is None else float(value) for value in values])
+        except (TypeError, ValueError, OverflowError):
+            pass
+    dates = [isinstance(value, (date, datetime)) for value in present]
+    if all(dates):
+        return np.array([np.nan if value is None else _days_of(value) for value in values])
+    kinds = sorted({type(value).__name__ for value in present})
+    if any(kind in ("list", "dict", "tuple", "set", "ndarray", "bytes") for kind in kinds) or len(kinds) > 1:
+        raise TypeError(
+            f"X has values of kind {' and '.join(kinds)} in column {name!r}, where the argument must be a "
+            "string or a real number: pass numbers, or text for a category."
+        )
+    return None
+
+
+def _coded(values: Sequence[Any]) -> tuple[HostArray, list[Any]]:
+    """Numbers of levels by falling frequency, NaN where missing, and the levels."""
+    present = [value for value in values if not is_missing(value)]
+    counts = Counter(present)  # in the order of first occurrence
+    levels = sorted(counts, key=lambda level: -counts[level])
+    number = {level: float(code) for code, level in enumerate(levels)}
+    return np.array([np.nan if is_missing(v) else number[v] for v in values]), levels

@@ -1,0 +1,129 @@
+"""Features and target as the numerics take them: a table with what its columns are, and an encoded target."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from l1lsmi._arrays import Array, HostArray, is_non_numpy, namespace
+from l1lsmi._numerics.missing import informative_missing
+from l1lsmi._numerics.target import Target
+from l1lsmi._rows.kinds import Kinds, missing_shares
+from l1lsmi._rows.table import Resources, Table
+from l1lsmi._validation.columns import MAX_LEVELS, Columns, has_numbers_only, is_frame, read_array, read_frame
+from l1lsmi._validation.encoding import encode_levels
+from l1lsmi._validation.features import (
+    check_features,
+    check_lengths,
+    check_names,
+    required_target,
+    tell_features,
+)
+from l1lsmi._validation.target import check_target
+
+#: What missing values are: nothing, a value of their own, or one of these for each column by its data.
+MISSING = ("auto", "ignore", "value")
+
+
+def check_table(
+    X: Any,
+    y: Any,
+    task: str,
+    estimator: Any = None,
+    *,
+    resources: Resources | None = None,
+    categorical: Any = "from_dtype",
+    missing: str = "auto",
+) -> tuple[Table, Target]:
+    """Check features of any kind and the target.
+
+    Parameters
+    ----------
+    X, y : array-like or dataframe
+    task : str
+    estimator : estimator or None
+        Gets the number and the names of the features, and the levels of categories as ``categories_``.
+    resources : Resources or None
+    categorical : "from_dtype", None, or columns
+    missing : {"auto", "ignore", "value"}
+
+    Returns
+    -------
+    table : Table
+    target : Target
+    """
+    required_target(y, estimator)
+    x, columns = check_columns(X, estimator, categorical)
+    target = check_target(y, task)
+    check_lengths(int(x.shape[0]), target.n_rows)
+    return make_table(x, columns, target, resources or Resources(), missing), target
+
+
+def check_columns(
+    X: Any, estimator: Any = None, categorical: Any = "from_dtype"
+) -> tuple[Array, Columns | None]:
+    """Check features of any kind.
+
+    Returns
+    -------
+    x : array of shape (n, m)
+        Numbers, NaN where a value is missing.
+    columns : Columns or None
+        None for a table of numbers.
+    """
+    check_names(X)
+    columns: Columns | None = None
+    by_type = categorical is None or isinstance(categorical, str)
+    if is_frame(X) and not (by_type and has_numbers_only(X)):
+        columns = read_frame(X, categorical)
+        x: Array = check_features(columns.x, None, allow_missing=True)
+        if estimator is not None:
+            tell_features(estimator, x.shape[1], columns.names)
+    else:
+        x = check_features(X, estimator, allow_missing=True)
+        if not by_type:
+            if is_non_numpy(x):
+                raise ValueError(
+                    "categorical_features is given, but X is an array of another library than NumPy: pass a "
+                    "NumPy array or a dataframe."
+                )
+            columns = read_array(x, categorical)
+            x = columns.x
+    if estimator is not None:
+        levels = None if columns is None else columns.levels
+        estimator.categories_ = None if levels is None or not any(levels) else levels
+    return x, columns
+
+
+def make_table(
+    x: Array, columns: Columns | None, target: Target, resources: Resources, missing: str
+) -> Table:
+    """A table of checked columns, with what they are."""
+    weights = target.row_weights
+    kinds: Kinds | None = None
+    if columns is not None:
+        columns = _with_few_levels(columns, target)
+        x, kinds = columns.x, columns.kinds(weights)
+    elif bool(namespace(x).any(namespace(x).isnan(x))):
+        kinds = Kinds.numbers(missing_shares(x, weights))
+    table = Table.of(x, resources, weights, kinds)
+    if kinds is None or missing == "ignore" or not kinds.missing_share.any():
+        return table
+    said = informative_missing(table, target, kinds) if missing == "auto" else kinds.missing_share > 0
+    if not said.any():
+        return table
+    return Table.of(x, resources, weights, kinds.with_missing_as_value(said))
+
+
+def _with_few_levels(columns: Columns, target: Target) -> Columns:
+    """Categories of very many levels as numbers."""
+    many = [j for j, some in enumerate(columns.levels) if some is not None and len(some) > MAX_LEVELS]
+    if not many:
+        return columns
+    x: HostArray = np.array(columns.x)
+    levels = list(columns.levels)
+    for j in many:
+        x[:, j], levels[j] = encode_levels(x[:, j], target), None
+    return replace(columns, x=x, levels=levels)
