@@ -1,6 +1,6 @@
 # On a machine with Python >= 3.11 and make:
 #   make select   set up .venv and select features of a dataset that ships with scikit-learn
-#                 (DATA=breast_cancer, diabetes, digits, iris or wine; K=number of features)
+#                 (DATA=breast_cancer, diabetes, digits, iris or wine; K=number of features or auto)
 #   make select FILE=patients.csv TARGET=diagnosis K=10 REPORT=report.html
 #                 the same for a file of your own; K is a number or auto, and K and REPORT
 #                 can be left out

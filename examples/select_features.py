@@ -1,6 +1,6 @@
 """Select features of a data set of scikit-learn, and evaluate them on held-out rows.
 
-Run it as ``make select``, or ``make select DATA=digits K=10``.
+Run it as ``make select``, or ``make select DATA=digits K=10``; K=auto chooses the number of features.
 """
 
 from __future__ import annotations
@@ -56,8 +56,10 @@ def main() -> None:
     """Select features on all rows, then compare on held-out rows."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", choices=LOADERS, default="diabetes")
-    parser.add_argument("-k", type=int, default=5, help="number of features (default: 5)")
+    parser.add_argument("-k", default="5", help='number of features (default: 5), or "auto"')
     options = parser.parse_args()
+    if options.k != "auto" and not options.k.isdecimal():
+        parser.error(f'-k {options.k} is not a number of features: pass a whole number, or "auto".')
     bunch = LOADERS[options.data]()
     X, y = bunch.data, bunch.target
     names = np.asarray(bunch.feature_names)
@@ -65,10 +67,12 @@ def main() -> None:
     task = "classification" if classes else "regression"
 
     started = time.perf_counter()
-    selector = L1LSMI(options.k, task=task, random_state=0).fit(X, y)
+    k = "auto" if options.k == "auto" else int(options.k)
+    selector = L1LSMI(k, task=task, random_state=0).fit(X, y)
+    k = int(selector.support_.sum())
     seconds = time.perf_counter() - started
     print(f"{options.data}: {X.shape[0]} rows, {X.shape[1]} features, {task}")
-    print(f"\nselected {options.k} features in {seconds:.2f} s, SMI estimate {selector.smi_:.3f}")
+    print(f"\nselected {k} features in {seconds:.2f} s, SMI estimate {selector.smi_:.3f}")
     for j in np.flatnonzero(selector.support_)[np.argsort(-selector.weights_[selector.support_])]:
         print(f"  {names[j]:<28} weight {selector.weights_[j]:.3f}")
     print(f"  {selector.stop_reason_}")
@@ -76,8 +80,8 @@ def main() -> None:
     model = SVC() if classes else SVR(C=100.0)
     metric = "accuracy" if classes else "R2"
     print(f"\n{metric} of an RBF support vector machine on held-out rows, mean of {SPLITS} splits")
-    for name, scores in held_out_scores(model, options.k, X, y).items():
-        count = X.shape[1] if name == "all features" else options.k
+    for name, scores in held_out_scores(model, k, X, y).items():
+        count = X.shape[1] if name == "all features" else k
         print(f"  {name:<14} {count:>4} features  {scores.mean():.3f} +- {scores.std():.3f}")
 
 
