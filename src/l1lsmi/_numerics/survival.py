@@ -1,13 +1,13 @@
 r"""Times until an event, some of them censored, as one number per row.
 
-Of a row that was observed until time :math:`t`, with :math:`\delta = 1` where the event happened then and 0 where
-the row was censored, the number is the martingale residual of the model without features,
+Of a row that was observed until time :math:`t`, with :math:`\delta = 1` where the event happened then and 0
+where the row was censored, the number is the martingale residual of the model without features,
 
 .. math:: \delta - \hat H(t), \qquad \hat H(t) = \sum_{t_j \le t} \frac{d_j}{n_j},
 
-where :math:`d_j` of the :math:`n_j` rows that were still observed at the time :math:`t_j` had the event (Nelson,
-1972; Aalen, 1978). It is the number of events beyond what was expected of such a row, has mean 0, and depends
-on the features where the hazard does (Therneau, Grambsch and Fleming, 1990).
+where :math:`d_j` of the :math:`n_j` rows that were still observed at the time :math:`t_j` had the event
+(Nelson, 1972; Aalen, 1978). It is the number of events beyond what was expected of such a row, has mean 0,
+and depends on the features where the hazard does (Therneau, Grambsch and Fleming, 1990).
 """
 
 from __future__ import annotations

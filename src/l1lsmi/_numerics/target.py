@@ -69,6 +69,15 @@ class Target:
         return self.values is None
 
     @property
+    def task(self) -> str:
+        """One of "classification", "regression", "several" and "survival"."""
+        if self.parts:
+            return "several"
+        if self.hazard is not None:
+            return "survival"
+        return "classification" if self.is_classification else "regression"
+
+    @property
     def n_rows(self) -> int:
         return int(self.codes.size)
 
@@ -145,7 +154,9 @@ class Target:
                 one = Target(zeros, columns[:, 0], None, float(mean[at]), float(scale[at]), self.row_weights)
             else:
                 # An indicator less its mean is positive where it is 1.
-                codes = columns.argmax(axis=1) if columns.shape[1] > 1 else (columns[:, 0] > 0).astype(np.intp)
+                codes = (
+                    columns.argmax(axis=1) if columns.shape[1] > 1 else (columns[:, 0] > 0).astype(np.intp)
+                )
                 one = Target(codes, classes=part.classes, row_weights=self.row_weights)
             found.append(one)
         return found
@@ -215,7 +226,7 @@ class Target:
         return self.rows_of(slice(start, stop))
 
     def encode(self, y: HostArray) -> HostArray:
-        """Encode further targets the same way; an unknown class becomes -1, or infinite among several targets.
+        """Encode further targets the same way; an unknown class becomes -1, or infinite among several.
 
         Of a survival target these are residuals.
         """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,12 +21,19 @@ class TargetColumns(NamedTuple):
     labels: list[str]
     values: list[Any]
 
+    @classmethod
+    def named(cls, names: Sequence[str], values: Sequence[Any]) -> TargetColumns:
+        """Columns that have names."""
+        return cls(list(names), [repr(name) for name in names], list(values))
+
 
 def target_columns(y: Any) -> TargetColumns | None:
     """The columns of a target that has two dimensions; None where it has one.
 
     Categorical columns become text, so that their labels are classes whatever they are.
     """
+    if isinstance(y, TargetColumns):
+        return y
     if issparse(y):
         raise ValueError("y is a sparse matrix, which is not supported: pass y.toarray().")
     if hasattr(y, "columns") and not isinstance(y, (np.ndarray, dict)):
@@ -69,8 +77,7 @@ def _of_frame(y: Any) -> TargetColumns:
         given, names = list(y.columns), list(y.column_names)
     if not given:
         raise ValueError("y is a table without columns: pass one column for each target.")
-    texts = [str(name) for name in names]
-    return TargetColumns(texts, [repr(text) for text in texts], [_without_categories(one) for one in given])
+    return TargetColumns.named([str(name) for name in names], [_without_categories(one) for one in given])
 
 
 def _without_categories(column: Any) -> Any:
@@ -130,7 +137,7 @@ def _fields(y: HostArray) -> tuple[HostArray, HostArray]:
 
 
 def checked_survival(time: HostArray, event: HostArray) -> tuple[HostArray, HostArray]:
-    """Check times and events: finite times from 0 on, events that are 0 or 1, at least one of them 1."""
+    """Check times and events: finite times from 0 on, and events that are 0 or 1."""
     try:
         time, happened = time.astype(np.float64), event.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -144,6 +151,4 @@ def checked_survival(time: HostArray, event: HostArray) -> tuple[HostArray, Host
         raise ValueError(f"y has the event {odd:g}, which is neither 0 nor 1: {TIME_AND_EVENT}.")
     if (time < 0).any():
         raise ValueError(f"y has the negative time {time.min():g}: pass times from 0 on.")
-    if not happened.any():
-        raise ValueError("y has no event, all rows are censored: at least one event is needed.")
     return time, happened.astype(bool)

@@ -66,13 +66,25 @@ def plain_target(y: Any) -> HostArray:
     return plain[0] if len(plain) == 1 else joined_columns(plain)
 
 
+def target_rows(y: HostArray, rows: HostArray | slice) -> HostArray:
+    """Some rows of a `plain_target`, without targets that are constant there."""
+    some = y[rows]
+    if some.ndim < 2:
+        return np.asarray(some)
+    varies = [j for j in range(some.shape[1]) if any(value != some[0, j] for value in some[:, j])]
+    return np.asarray(some[:, varies or [0]])
+
+
 def _survival(y: Any, task: str) -> Target:
     if task not in ("auto", "survival"):
         raise ValueError(
             f"y is a structured array, which is for survival, but task={task!r}: pass task='survival', or a "
             "table with one column for each target."
         )
-    target = Target.of_survival(*checked_survival(*survival_columns(y)))
+    time, event = checked_survival(*survival_columns(y))
+    if not event.any():
+        raise ValueError("y has no event, all rows are censored: at least one event is needed.")
+    target = Target.of_survival(time, event)
     if np.ptp(target.columns) == 0:
         raise ValueError(
             "y has the same martingale residual in every row: at least 2 different times are needed to tell "

@@ -68,12 +68,12 @@ def collect(
     selector : fitted selector
     X : array-like of shape (n, m)
         The data it was fitted to.
-    y : array-like of shape (n,)
+    y : array-like of shape (n,) or (n, t)
     feature_names : sequence of str or None, default=None
         None takes the names of the selector, or x0, x1, ...
     target : str, default="target"
-        Name of the target.
-    task : {"auto", "classification", "regression"}, default="auto"
+        Name of the target, or of all targets.
+    task : {"auto", "classification", "regression", "survival"}, default="auto"
     method : str, object with ``title`` and ``summary``, or None, default=None
         Name and description of the method, such as an entry of `l1lsmi.methods.METHODS`; None takes the
         ``repr`` of the selector.
@@ -190,7 +190,7 @@ def _asked_section(
     source = origin.get("source")
     return {
         "target": printable(target),
-        "task": "classification" if encoded.is_classification else "regression",
+        "task": encoded.task,
         "k": int(np.count_nonzero(selector.get_support())),
         "method": printable(getattr(method, "title", method) or _described(selector)),
         "summary": None if summary is None else _inside_sentence(printable(summary, 1000)),
