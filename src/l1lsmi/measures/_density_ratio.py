@@ -417,9 +417,11 @@ class DensityRatioEstimate:
 
 def _further_targets(target: Target, y: Any) -> HostArray:
     """Targets of further rows, as `Target.encode` takes them: (n,) or (n, t)."""
-    if target.hazard is None:
+    if target.hazard is not None:
+        return target.hazard.residuals(*checked_survival(*survival_columns(y)))
+    if len(y):
         return plain_target(y)
-    return target.hazard.residuals(*checked_survival(*survival_columns(y)))
+    return np.empty((0, len(target.parts)) if target.parts else 0)
 
 
 def _estimate_of(
