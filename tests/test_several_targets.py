@@ -15,6 +15,7 @@ from l1lsmi import L1HSIC, L1LSMI, FeatureSelector
 from l1lsmi._cli.app import app
 from l1lsmi._numerics.survival import CumulativeHazard
 from l1lsmi._numerics.target import Target
+from l1lsmi._numerics.terms.search import TermSearch
 from l1lsmi._numerics.terms.target_functions import target_functions
 from l1lsmi._rows.table import Table
 from l1lsmi._validation.target import check_target, plain_target, target_rows
@@ -25,7 +26,7 @@ from l1lsmi.explain import explain_selection, pair_terms
 from l1lsmi.files import FileProblem, TargetTable, prepare, read_table
 from l1lsmi.inference import KnockoffSelector, StabilitySelector, permutation_test
 from l1lsmi.measures import HSIC, MutualInformation, Pearson, SquaredMutualInformation
-from l1lsmi.report import collect
+from l1lsmi.report import collect, render, schema
 from l1lsmi.sources import read_sample
 from l1lsmi.strategies import Backward, Exhaustive, Forward, L1Path, Ranking
 
@@ -238,6 +239,16 @@ def test_every_target_has_a_function():
     assert target_functions(check_target(values, "auto")).shape == (100, 20)
 
 
+def test_a_rare_label_does_not_hide_what_others_depend_on():
+    X, y = two_targets("multilabel", n=300)
+    rare = np.zeros(300, dtype=int)
+    rare[[5, 50, 150]] = 1
+    targets = np.column_stack([y[:, 0], rare, y[:, 1]])
+    assert found(L1LSMI(3, p_value=False).fit(X, targets)) == TRUE
+    terms = TermSearch(Table.of(X), check_target(targets, "auto"), np.arange(12), np.random.default_rng(0))
+    assert terms.search(3) == (0, 1, 4) and terms.n_responses == 2
+
+
 def test_rows_leave_out_targets_that_are_constant_there():
     y = np.array([[0, 1], [0, 2], [1, 3]])
     assert target_rows(y, np.array([0, 1])).tolist() == [[1], [2]]
@@ -316,7 +327,9 @@ def test_explanations_and_reports(kind):
     assert report["asked"]["target"] == "one, other"
     assert report["held_out"]["guess"] == 1 and report["held_out"]["rows"][0]["error"] < 1
     assert len(report["plots"]["features"]) == (3 if kind == "survival" else 6)
-    json.dumps(report)
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.validate(report, schema())
+    assert "martingale" in render(report) if kind == "survival" else "against" in render(report)
 
 
 def test_comparison_by_a_standardised_error():
@@ -349,6 +362,19 @@ def test_inference(kind):
     )
     knockoffs = KnockoffSelector(ReliefF(), fdr=0.5, offset=0, random_state=0).fit(X, y)
     assert set(true) & set(found(knockoffs))
+
+
+def test_parts_of_the_rows_in_which_all_have_the_event():
+    X, y = hazards(n=60)
+    y["event"][1:] = True
+    columns = np.column_stack([y["time"], y["event"]])
+    stable = StabilitySelector(QPFS(3, task="survival"), n_resamples=4, random_state=0).fit(X, columns)
+    assert stable.n_resamples_ == 4
+    comparison = compare_selectors({"qpfs": QPFS(3)}, X, columns, task="survival", n_splits=1)
+    assert comparison.task == "survival" and comparison.results[0].failure is None
+    assert (
+        permutation_test(HSIC(task="survival"), X, columns, n_permutations=9, random_state=0).p_value == 0.1
+    )
 
 
 def test_halves_without_a_rare_label():

@@ -161,6 +161,16 @@ class Target:
             found.append(one)
         return found
 
+    def take(self, numbers: Sequence[int]) -> Target:
+        """Some of several targets."""
+        places, parts = list[int](), []
+        for part in (self.parts[number] for number in numbers):
+            first = len(places)
+            parts.append(replace(part, first=first, last=first + part.last - part.first))
+            places += range(part.first, part.last)
+        mean, scale = (np.atleast_1d(some)[places] for some in (self.mean, self.scale))
+        return replace(self, values=self.columns[:, places], mean=mean, scale=scale, parts=tuple(parts))
+
     def decoded(self) -> HostArray:
         """One label or number per row and target, as before encoding; of survival the residuals."""
         if self.parts:

@@ -152,3 +152,10 @@ def checked_survival(time: HostArray, event: HostArray) -> tuple[HostArray, Host
     if (time < 0).any():
         raise ValueError(f"y has the negative time {time.min():g}: pass times from 0 on.")
     return time, happened.astype(bool)
+
+
+def structured_survival(time: HostArray, event: HostArray) -> HostArray:
+    """Times and events as a structured array."""
+    found = np.empty(time.size, dtype=[("event", bool), ("time", np.float64)])
+    found["time"], found["event"] = time, event
+    return found

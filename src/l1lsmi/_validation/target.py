@@ -20,6 +20,7 @@ from l1lsmi._validation.several_targets import (
     checked_survival,
     is_structured,
     joined_columns,
+    structured_survival,
     survival_columns,
     target_columns,
 )
@@ -52,13 +53,15 @@ def check_target(y: Any, task: str) -> Target:
     return Target.joined(several, columns.names)
 
 
-def plain_target(y: Any) -> HostArray:
-    """A target as an array whose rows can be taken: (n,), (n, t) or structured.
+def plain_target(y: Any, task: str = "auto") -> HostArray:
+    """A target as an array whose rows can be taken: (n,), (n, t), or structured for survival.
 
     It is encoded like ``y``, up to whole numbers that were categories.
     """
     if is_structured(y):
         return np.asarray(y).ravel()
+    if task == "survival":
+        return structured_survival(*checked_survival(*survival_columns(y)))
     columns = target_columns(y)
     if columns is None:
         return _plain_target(y)

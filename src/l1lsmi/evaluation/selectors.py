@@ -291,7 +291,7 @@ def _split_data(
     features, target = check_xy(X, required("y", y), task)
     kind = target.task
     group_of_row = check_groups(groups, target.n_rows, at_least=1)
-    values = plain_target(y)
+    values = plain_target(y, task)
     split_task = task if needs_standardised_error(target) else kind
     seeds = np.random.default_rng(seed_of(random_state)).integers(2**31, size=n_splits).tolist()
     splits = tuple(

@@ -40,7 +40,7 @@ def check_rows(
             f"Found input variables with inconsistent numbers of samples: X has {x.shape[0]} rows, "
             f"y has {target.n_rows}."
         )
-    return x, plain_target(y), target
+    return x, plain_target(y, task), target
 
 
 def take_names(estimator: Any, checked: Any) -> None:

@@ -122,7 +122,7 @@ def permutation_test(
     x, target = check_xy(X, y, measure.task)
     table = Table.of(x)
     check_varying(table)
-    values = plain_target(y)
+    values = plain_target(y, measure.task)
     task = "classification" if target.is_classification else "regression"
     if target.parts or target.hazard is not None:
         task = measure.task

@@ -73,7 +73,7 @@ def held_out_errors(
     kind, values = known.task, decoded_target(known)
     if kind in ("several", "survival"):
         # Encoded as they were given: labels that are numbers stay labels.
-        kind, values = task, plain_target(y)
+        kind, values = task, plain_target(y, task)
     rows = sample_rows(values, kind, max_rows, random_state)
     X, values = np.asarray(to_numpy(check_features(X)), dtype=np.float64)[rows], target_rows(values, rows)
     n_train = max(1, round(TRAIN_SHARE * rows.size))

@@ -13,7 +13,7 @@ from l1lsmi._arrays import HostArray, is_non_numpy
 from l1lsmi._numerics.optimization.exchanges import FeatureSet
 from l1lsmi._numerics.target import Target
 from l1lsmi._numerics.terms import sums
-from l1lsmi._numerics.terms.columns import ColumnFunctions, coded, parts_of, rows_of_rarest
+from l1lsmi._numerics.terms.columns import ColumnFunctions, coded, parts_of, rows_of_rarest, without_rare
 from l1lsmi._numerics.terms.families import (
     INTERACTION,
     PRODUCT,
@@ -93,6 +93,7 @@ class TermSearch:
         rng: np.random.Generator,
         loss_functions: HostArray | None = None,
     ) -> None:
+        target = without_rare(target)
         functions = ColumnFunctions.of(table, target, columns)
         self.functions = functions.take(np.flatnonzero(functions.sizes > 0))
         self.table = coded(table, self.functions)
