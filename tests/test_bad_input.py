@@ -44,7 +44,7 @@ BAD_DATA = {
     "labels of two kinds": (X, np.array([1, "1"] * 15, dtype=object), "mixes labels of different kinds"),
     "dates as target": (X, np.arange(30).astype("M8[D]"), "y has dates"),
     "a dictionary as target": (X, {"a": 1}, "y is a dict"),
-    "two targets": (X, X[:, :2], "one label or number per row"),
+    "a target of three dimensions": (X, np.ones((30, 2, 2)), "one label or number per row"),
     "masked target": (X, np.ma.masked_array(Y, mask=Y > 0), "y has masked values"),
     "masked values": (np.ma.masked_array(X, mask=X > 1), Y, "X has masked values"),
     "dates": (
@@ -277,7 +277,7 @@ def test_bad_pairs_for_the_density_ratio():
         (X[:, :3], Y, "4 features are expected"),
         (X[0], Y, "4 features are expected"),
         (X, Y[:-1], "one target per row"),
-        (X, Y[:, None], "one target per row"),
+        (X, X[:, :2], "one target per row"),
     ):
         with pytest.raises(ValueError, match=message):
             estimate.density_ratio(bad_X, bad_y)

@@ -58,8 +58,10 @@ class Selector(SelectorMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
             NumPy, pandas, polars, or any array API library such as torch. Selectors that support
             out-of-core data also take rows that are not in memory: see `l1lsmi.sources.open_rows`.
-        y : array-like of shape (n_samples,)
-            The target; of a file or dataframe that is not in memory, the name of its column.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            The target, or several: numbers, classes, or a dataframe of both. A structured array of events
+            (bool) and times is survival. Of a file or dataframe that is not in memory, the name of the
+            column, or a list of names.
 
         Returns
         -------
@@ -153,6 +155,9 @@ class Selector(SelectorMixin, BaseEstimator):
     def _uses_target(self) -> bool:
         return True
 
+    def _takes_several_targets(self) -> bool:
+        return self._uses_target()
+
     def _task(self) -> str:
         return str(getattr(self, "task", "auto"))
 
@@ -206,4 +211,6 @@ class Selector(SelectorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self._uses_target()
         tags.input_tags.allow_nan = tags.input_tags.categorical = self._takes_any_kind()
+        # Not two_d_labels, by which scikit-learn means transformers of targets alone.
+        tags.target_tags.multi_output = self._takes_several_targets()
         return tags

@@ -1,4 +1,4 @@
-"""Classification or regression: the task that the values of a target imply."""
+"""Classification, regression or survival: the task that the values of a target imply."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-TASKS = ("auto", "classification", "regression")
+TASKS = ("auto", "classification", "regression", "survival")
 #: More distinct whole numbers are a quantity rather than class labels.
 MAX_CLASSES = 20
 

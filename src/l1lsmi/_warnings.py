@@ -10,6 +10,7 @@ import numpy as np
 
 from l1lsmi._messages import quoted
 from l1lsmi._numerics.leaks import Leaks, find_leaks
+from l1lsmi._numerics.leaks.of_target import TargetLeak
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import RowTable
 
@@ -114,18 +115,9 @@ def _about_missing(table: RowTable) -> Iterator[Parts]:
 
 
 def _about_leaks(leaks: Leaks, target: Target) -> Iterator[Parts]:
-    for kind in ("copy", "function", "near"):
-        some = [leak for leak in leaks.of_target if leak.kind == kind]
-        if some:
-            least, several = min(leak.value for leak in some), len(some) > 1
-            words = (_of_classes if target.is_classification else _of_values)(kind, least, several)
-            known = "known before the target is."
-            yield [
-                *_columns([leak.column for leak in some]),
-                f" give away the target, as they are {words}: leave them out unless they are {known}"
-                if several
-                else f" gives away the target, as it is {words}: leave it out unless it is {known}",
-            ]
+    for number, one in enumerate(target.each()):
+        name = f"target {quoted(target.parts[number].name)}" if target.parts else "the target"
+        yield from _about_target([leak for leak in leaks.of_target if leak.target == number], one, name)
     for sign, verb in ((1, "increase"), (-1, "decrease")):
         columns = [column for column, direction in leaks.numberings if direction == sign]
         if columns:
@@ -141,6 +133,24 @@ def _about_leaks(leaks: Leaks, target: Target) -> Iterator[Parts]:
     yield from _about_copies(
         leaks.near, "are copies of each other but for noise (correlations of about 0.999)"
     )
+
+
+def _about_target(leaks: Sequence[TargetLeak], target: Target, name: str) -> Iterator[Parts]:
+    """Columns that give away one target, which is called so."""
+    for kind in ("copy", "function", "near"):
+        some = [leak for leak in leaks if leak.kind == kind]
+        if some:
+            least, several = min(leak.value for leak in some), len(some) > 1
+            words = _of_classes(kind, least, several)
+            if not target.is_classification:
+                words = _of_values(kind, least, several).replace("the target", name)
+            known = f"known before {name} is."
+            yield [
+                *_columns([leak.column for leak in some]),
+                f" give away {name}, as they are {words}: leave them out unless they are {known}"
+                if several
+                else f" gives away {name}, as it is {words}: leave it out unless it is {known}",
+            ]
 
 
 def _of_classes(kind: str, value: float, several: bool) -> str:

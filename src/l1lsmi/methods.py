@@ -67,7 +67,7 @@ class Method:
         k : int, float, "auto" or None, default=None
             Number of features, or their fraction strictly between 0 and 1; None selects half. "auto" chooses
             the number, only for methods with ``chooses_k``.
-        task : {"auto", "classification", "regression"}, default="auto"
+        task : {"auto", "classification", "regression", "survival"}, default="auto"
         random_state : int, RandomState instance or None, default=None
             Seed of methods with a random part.
         time_limit : float or None, default=None

@@ -142,8 +142,9 @@ def _document(
         "version": 1,
         "source": data.table.source,
         "target": prepared.target,
-        "task": prepared.task,
-        "error": "error rate" if prepared.task == "classification" else "root mean squared error",
+        "targets": data.targets,
+        "task": data.task,
+        "error": _error_name(comparison.task),
         "rows_used": len(rows),
         "features_considered": data.shape[1],
         **asked,
@@ -155,6 +156,11 @@ def _document(
         "notes": data.notes,
         "seconds": round(seconds, 4),
     }
+
+
+def _error_name(task: str) -> str:
+    names = {"classification": "error rate", "regression": "root mean squared error"}
+    return names.get(task, "standardised error")
 
 
 def _warnings(data: Data, rows: np.ndarray) -> list[str]:

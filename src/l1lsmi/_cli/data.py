@@ -11,8 +11,9 @@ import numpy as np
 
 from l1lsmi._cli.output import print_message, spinner
 from l1lsmi._cli.text import count, one_line, printable, with_options
-from l1lsmi.files import DataTable, Prepared, prepare, read_table
+from l1lsmi.files import DataTable, Prepared, TargetTable, prepare, read_table
 from l1lsmi.files._stream import stream_table
+from l1lsmi.files._target import split_names
 
 #: Encoded columns that are listed by name.
 MAX_LISTED = 8
@@ -33,9 +34,27 @@ class Data:
 
     @property
     def classes(self) -> list[str] | None:
-        """Labels of the classes; None for regression."""
-        is_classification = self.prepared.task == "classification"
-        return np.unique(self.prepared.y).tolist() if is_classification else None
+        """Labels of the classes; None for regression, and for several targets."""
+        return self.targets[0]["classes"] if len(self.targets) == 1 else None
+
+    @property
+    def task(self) -> str:
+        """The task, which is "mixed" for several targets of both kinds."""
+        return "mixed" if self.prepared.task == "auto" else self.prepared.task
+
+    @property
+    def targets(self) -> list[dict[str, Any]]:
+        """Name, task and classes of every target."""
+        prepared = self.prepared
+        columns = prepared.y.get_columns() if isinstance(prepared.y, TargetTable) else [prepared.y]
+        return [
+            {
+                "name": name,
+                "task": task,
+                "classes": np.unique(values).tolist() if task == "classification" else None,
+            }
+            for name, task, values in zip(prepared.targets, prepared.tasks, columns, strict=True)
+        ]
 
 
 def read(file: str, quiet: bool, options: dict[str, Any]) -> DataTable:
@@ -67,7 +86,7 @@ def load_data(file: str, quiet: bool, options: dict[str, Any], in_memory: bool) 
     table = (None if in_memory else _stream(file, quiet, options)) or read(file, quiet, options)
     prepared = prepare(
         table,
-        options["target"],
+        split_names(options["target"], table.names),
         task=options["task"],
         missing=options["missing"],
         drop=options["drop"],
@@ -89,16 +108,15 @@ def describe(data: Data) -> str:
     table, prepared = data.table, data.prepared
     kinds = Counter(column.kind for column in table.columns)
     counts = ", ".join(_count_kind(number, kind) for kind, number in kinds.most_common())
-    target = "a quantity (regression)" if data.classes is None else f"{len(data.classes)} classes"
     lines = [
         f"{printable(table.source)}: {count(table.n_rows, 'row')}, "
         f"{count(len(table.columns), 'column')} ({counts})",
-        f"target {printable(prepared.target)!r}: {target}",
+        *(f"target {printable(one['name'])!r}: {_describe_target(one)}" for one in data.targets),
     ]
     encoded = [
         use
         for use in prepared.columns
-        if use.kind not in ("number", "yes/no") and use.used and use.name != prepared.target
+        if use.kind not in ("number", "yes/no") and use.used and use.name not in prepared.targets
     ]
     lines += [
         f"  {printable(use.name, 40)} ({use.kind}): {one_line(use.used_as)}" for use in encoded[:MAX_LISTED]
@@ -106,6 +124,12 @@ def describe(data: Data) -> str:
     if len(encoded) > MAX_LISTED:
         lines.append(f"  ... and {len(encoded) - MAX_LISTED:,} more like these")
     return "\n".join(lines)
+
+
+def _describe_target(target: dict[str, Any]) -> str:
+    if target["task"] == "classification":
+        return f"{len(target['classes'])} classes"
+    return {"regression": "a quantity (regression)", "survival": "time or event (survival)"}[target["task"]]
 
 
 def _count_kind(number: int, kind: str) -> str:

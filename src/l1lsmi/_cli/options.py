@@ -37,7 +37,7 @@ def _group(*options: Callable[[Any], Any]) -> Callable[[Function], Function]:
 #: FILE and its target.
 data_options = _group(
     click.argument("file", metavar="FILE"),
-    click.option("-t", "--target", required=True, help="Column to predict."),
+    click.option("-t", "--target", required=True, help="Column to predict, or several, separated by commas."),
 )
 
 
@@ -101,10 +101,11 @@ preparing_options = _group(
     reading_options,
     click.option(
         "--task",
-        type=click.Choice(("auto", "classification", "regression")),
+        type=click.Choice(("auto", "classification", "regression", "survival")),
         default="auto",
         show_default=True,
-        help="Whether the target has classes or is a quantity.",
+        help="Whether the target has classes or is a quantity; survival takes two columns, the time and the "
+        "event, which is 1, or 0 where the time is censored.",
     ),
     click.option(
         "--missing",

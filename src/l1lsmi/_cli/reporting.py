@@ -66,7 +66,7 @@ def write_selection_report(
                 prepared.X,
                 prepared.y,
                 feature_names=prepared.feature_names,
-                target=prepared.target,
+                target=prepared.targets[0] if len(prepared.targets) == 1 else prepared.targets,
                 task=prepared.task,
                 method=METHODS[options["method"]],
                 asked=asked,

@@ -93,7 +93,7 @@ def _write(
         text = json.dumps(result, indent=2, ensure_ascii=True) + "\n"
         write_atomically(options["save"], text.encode("utf-8"))
     if options["output"]:
-        names = [*result["columns"], result["target"]]
+        names = [*result["columns"], *data.prepared.targets]
         write_table(data.table.load(names), names, options["output"])
     if as_json:
         print_json(result)
@@ -102,7 +102,7 @@ def _write(
     rows = "the only row" if data.table.n_rows == 1 else f"all {data.table.n_rows:,} rows"
     written = f"selected columns of {rows}, values as in the file"
     if not result["columns"]:
-        written = "target alone, as no columns are selected"
+        written = f"target{'s' * (len(data.prepared.targets) > 1)} alone, as no columns are selected"
     for name, what in (("save", "selection"), ("output", written)):
         if options[name]:
             print_message(f"{what}: {printable(options[name])}", quiet)

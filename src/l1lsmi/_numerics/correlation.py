@@ -47,6 +47,8 @@ def correlation_with_target(x: HostArray, target: Target) -> HostArray:
     -------
     numpy.ndarray of shape (m,)
     """
+    if target.parts:
+        return np.asarray(np.mean([correlation_with_target(x, one) for one in target.each()], axis=0))
     if target.values is not None:
         return np.asarray(correlation_between(x, target.columns, target.row_weights).mean(axis=1))
     sums, counts = class_sums(x, target)
@@ -102,8 +104,10 @@ def class_sums(x: HostArray, target: Target) -> tuple[HostArray, HostArray]:
 def f_statistic(x: HostArray, target: Target) -> HostArray:
     """F statistic of every standardised column: analysis of variance for classes, else regression.
 
-    It is kept finite where the target determines a column.
+    It is kept finite where the target determines a column; for several targets it is the mean over them.
     """
+    if target.parts:
+        return np.asarray(np.mean([f_statistic(x, one) for one in target.each()], axis=0))
     n = target.n_rows
     if target.values is None:
         sums, counts = class_sums(x, target)

@@ -123,17 +123,17 @@ def tell_features(estimator: Any, n_features: int, names: list[str] | None) -> N
         estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
-def check_pairs(X: Any, y: Any, n_features: int) -> Array:
-    """Check rows and targets that go together, of a known number of features."""
+def check_pairs(X: Any, y: HostArray, n_features: int, n_targets: int = 1) -> Array:
+    """Check rows and targets that go together, of a known number of features and targets."""
     try:
         X = X if is_non_numpy(X) else np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"X cannot be read as a table of numbers: {error}.") from None
     if X.ndim != 2 or X.shape[1] != n_features:
         raise ValueError(f"X has shape {tuple(X.shape)}, but {n_features} features are expected in each row.")
-    shape = tuple(y.shape) if hasattr(y, "shape") else np.shape(y)
-    if shape != (X.shape[0],):
-        raise ValueError(f"y has shape {shape}, but X has {X.shape[0]} rows: pass one target per row.")
+    if y.shape != ((X.shape[0],) if n_targets == 1 else (X.shape[0], n_targets)):
+        targets = "one target" if n_targets == 1 else f"{n_targets} targets"
+        raise ValueError(f"y has shape {y.shape}, but X has {X.shape[0]} rows: pass {targets} per row.")
     if not np.isfinite(to_numpy(X)).all():
         raise ValueError("Input X contains NaN or infinity: drop those rows.")
     return X

@@ -16,58 +16,131 @@ from l1lsmi._arrays import (
 )
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import column_statistics
+from l1lsmi._validation.several_targets import (
+    checked_survival,
+    is_structured,
+    joined_columns,
+    structured_survival,
+    survival_columns,
+    target_columns,
+)
 
-TASKS = ("auto", "classification", "regression")
+TASKS = ("auto", "classification", "regression", "survival")
 #: More different whole numbers than this are taken for a quantity rather than for classes.
 MOST_CLASSES = 20
-BEYOND_RANGE = "y has values beyond the range of float64: rescale it before fitting."
-MISSING_TARGET = "Input y contains NaN or None: drop those rows before fitting."
+BEYOND_RANGE = "{} has values beyond the range of float64: rescale it before fitting."
+MISSING_TARGET = "Input {} contains NaN or None: drop those rows before fitting."
 
 
 def check_target(y: Any, task: str) -> Target:
     """Decide what kind of target ``y`` is and encode it.
 
     Under "auto", numbers with fractions are regression, labels and few whole numbers are classes;
-    more than 20 different whole numbers are regression, with a warning where they are integers.
+    more than 20 different whole numbers are regression, with a warning where they are integers. Each of
+    several columns is decided by itself; a structured array of one bool and one number is survival.
     """
-    values = _plain_target(y)
+    if task == "survival" or is_structured(y):
+        return _survival(y, task)
+    columns = target_columns(y)
+    if columns is None:
+        return _one_target(y, task)
+    if len(columns.values) == 1:
+        return _one_target(columns.values[0], task)
+    several = [
+        _one_target(values, task, f"column {label} of y")
+        for values, label in zip(columns.values, columns.labels, strict=True)
+    ]
+    return Target.joined(several, columns.names)
+
+
+def plain_target(y: Any, task: str = "auto") -> HostArray:
+    """A target as an array whose rows can be taken: (n,), (n, t), or structured for survival.
+
+    It is encoded like ``y``, up to whole numbers that were categories.
+    """
+    if is_structured(y):
+        return np.asarray(y).ravel()
+    if task == "survival":
+        return structured_survival(*checked_survival(*survival_columns(y)))
+    columns = target_columns(y)
+    if columns is None:
+        return _plain_target(y)
+    plain = [_plain_target(values) for values in columns.values]
+    return plain[0] if len(plain) == 1 else joined_columns(plain)
+
+
+def target_rows(y: HostArray, rows: HostArray | slice) -> HostArray:
+    """Some rows of a `plain_target`, without targets that are constant there."""
+    some = y[rows]
+    if some.ndim < 2:
+        return np.asarray(some)
+    varies = [j for j in range(some.shape[1]) if any(value != some[0, j] for value in some[:, j])]
+    return np.asarray(some[:, varies or [0]])
+
+
+def _survival(y: Any, task: str) -> Target:
+    if task not in ("auto", "survival"):
+        raise ValueError(
+            f"y is a structured array, which is for survival, but task={task!r}: pass task='survival', or a "
+            "table with one column for each target."
+        )
+    time, event = checked_survival(*survival_columns(y))
+    if not event.any():
+        raise ValueError("y has no event, all rows are censored: at least one event is needed.")
+    target = Target.of_survival(time, event)
+    if np.ptp(target.columns) == 0:
+        raise ValueError(
+            "y has the same martingale residual in every row: at least 2 different times are needed to tell "
+            "features apart."
+        )
+    return target
+
+
+def _one_target(y: Any, task: str, what: str = "y") -> Target:
+    """Encode one target, which is called so in messages."""
+    values = _plain_target(y, what)
     if values.dtype.kind == "c":
-        raise ValueError("Complex data not supported: y has complex values, pass real ones.")
+        raise ValueError(f"Complex data not supported: {what} has complex values, pass real ones.")
     if values.dtype.kind in "mM":
-        raise ValueError("y has dates or times: pass numbers or labels.")
+        raise ValueError(_start(f"{what} has dates or times: pass numbers or labels."))
     if values.dtype.kind == "O" and task == "regression":
-        values = _as_numbers(values)
+        values = _as_numbers(values, what)
     numeric = values.dtype.kind in "fiu"
     if numeric and not np.isfinite(values).all():
-        raise ValueError("Input y contains NaN or infinity: drop those rows before fitting.")
+        raise ValueError(f"Input {what} contains NaN or infinity: drop those rows before fitting.")
     if task == "auto":
-        task = _guess_task(values, numeric)
-    return _classes(values) if task == "classification" else _values(values)
+        task = _guess_task(values, numeric, what)
+    return _classes(values, what) if task == "classification" else _values(values, what)
 
 
-def _plain_target(y: Any) -> HostArray:
+def _start(sentence: str) -> str:
+    """A sentence that begins with "y", or with a capital where it names a column of y."""
+    return f"C{sentence[1:]}" if sentence.startswith("column ") else sentence
+
+
+def _plain_target(y: Any, what: str = "y") -> HostArray:
     """One value per row as a NumPy array; objects that are all numbers become numbers."""
     if isinstance(y, (dict, set, str)) or np.ma.is_masked(y):
-        what = "has masked values" if np.ma.is_masked(y) else f"is a {type(y).__name__}"
-        raise ValueError(f"y {what}: pass one label or number per row.")
+        found = "has masked values" if np.ma.is_masked(y) else f"is a {type(y).__name__}"
+        raise ValueError(_start(f"{what} {found}: pass one label or number per row."))
     if is_non_numpy(y):
         values = to_numpy(y)
     elif isinstance(y, (list, tuple)) and any(is_missing(v) for v in y):
-        raise ValueError(MISSING_TARGET)
+        raise ValueError(MISSING_TARGET.format(what))
     else:
         values = y.to_numpy() if hasattr(y, "to_numpy") else y
     try:
-        values = column_or_1d(np.asarray(values), warn=True)
+        values = column_or_1d(np.asarray(values))
     except ValueError as error:
         words = str(error).splitlines()[0].rstrip(":. ")
-        raise ValueError(f"y must be one label or number per row: {words}.") from None
+        raise ValueError(_start(f"{what} must be one label or number per row: {words}.")) from None
     if values.size == 0:
-        raise ValueError("y is empty: pass one label or number per row.")
+        raise ValueError(_start(f"{what} is empty: pass one label or number per row."))
     if values.dtype.kind == "O":
         if any(is_missing(v) for v in values):
-            raise ValueError(MISSING_TARGET)
+            raise ValueError(MISSING_TARGET.format(what))
         if all(isinstance(v, Number) and not isinstance(v, bool) for v in values):
-            return _as_numbers(values)
+            return _as_numbers(values, what)
     return np.asarray(values)
 
 
@@ -81,19 +154,21 @@ def is_missing(value: Any) -> bool:
         return type(value).__name__ in ("NAType", "NaTType")
 
 
-def _as_numbers(y: HostArray) -> HostArray:
+def _as_numbers(y: HostArray, what: str = "y") -> HostArray:
     try:
         return y.astype(np.float64)
     except OverflowError:
-        raise ValueError(BEYOND_RANGE) from None
+        raise ValueError(_start(BEYOND_RANGE.format(what))) from None
     except (TypeError, ValueError):
         raise ValueError(
-            "y has values that are not numbers, but task='regression': pass numbers, or "
-            "task='classification'."
+            _start(
+                f"{what} has values that are not numbers, but task='regression': pass numbers, or "
+                "task='classification'."
+            )
         ) from None
 
 
-def _guess_task(y: HostArray, numeric: bool) -> str:
+def _guess_task(y: HostArray, numeric: bool, what: str = "y") -> str:
     if not numeric:
         return "classification"
     if y.dtype.kind == "f" and not np.array_equal(y, np.round(y)):
@@ -103,44 +178,51 @@ def _guess_task(y: HostArray, numeric: bool) -> str:
         return "classification"
     if y.dtype.kind in "iu":
         warnings.warn(
-            f"y has {n_values} different whole numbers and is taken for a quantity (regression): "
-            "pass task='classification' if they are labels, task='regression' to silence this.",
+            _start(
+                f"{what} has {n_values} different whole numbers and is taken for a quantity (regression): "
+                "pass task='classification' if they are labels, task='regression' to silence this."
+            ),
             UserWarning,
-            stacklevel=6,
+            stacklevel=7,
         )
     return "regression"
 
 
-def _classes(y: HostArray) -> Target:
+def _classes(y: HostArray, what: str = "y") -> Target:
     if y.dtype.kind == "f" and not np.array_equal(y, np.round(y)):
         raise ValueError(
-            "Unknown label type: y has numbers with fractions, but task='classification': pass class "
+            f"Unknown label type: {what} has numbers with fractions, but task='classification': pass class "
             "labels, or task='regression'."
         )
     try:
         target = Target.of_classes(y)
     except TypeError:
         kinds = " and ".join(sorted({type(v).__name__ for v in y}))
-        raise ValueError(f"y mixes labels of different kinds, {kinds}: pass labels of one kind.") from None
+        sentence = f"{what} mixes labels of different kinds, {kinds}: pass labels of one kind."
+        raise ValueError(_start(sentence)) from None
     assert target.classes is not None
     if target.classes.size < 2:
         raise ValueError(
-            f"y has one class only, {str(target.classes[0])!r}: at least 2 classes are needed to tell "
-            "features apart."
+            _start(
+                f"{what} has one class only, {str(target.classes[0])!r}: at least 2 classes are needed to "
+                "tell features apart."
+            )
         )
     return target
 
 
-def _values(y: HostArray) -> Target:
+def _values(y: HostArray, what: str = "y") -> Target:
     if y.dtype.kind not in "fiub":
-        y = _as_numbers(y)
+        y = _as_numbers(y, what)
     y = np.asarray(y, dtype=np.float64)
     if not np.isfinite(y).all():
-        raise ValueError(BEYOND_RANGE)
+        raise ValueError(_start(BEYOND_RANGE.format(what)))
     mean, scale = column_statistics(y[:, None])
     if scale[0] == 0:
         raise ValueError(
-            f"y is constant, {float(y[0])!r} in every row: at least 2 values are needed to tell features "
-            "apart."
+            _start(
+                f"{what} is constant, {float(y[0])!r} in every row: at least 2 values are needed to tell "
+                "features apart."
+            )
         )
     return Target.of_values(y, float(mean[0]), float(scale[0]))

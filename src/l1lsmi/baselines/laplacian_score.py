@@ -44,9 +44,11 @@ class LaplacianScore(Selector):
     sigma : float or None, default=None
         Width of the weights :math:`\exp(-d^2 / (2 \sigma^2))` of neighbours, in standard deviations of the
         features or in ranks of the target; None is the median distance of neighbours. Not used for classes.
-    task : {"auto", "classification", "regression"}, default="auto"
+    task : {"auto", "classification", "regression", "survival"}, default="auto"
         "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target;
         not used if the graph is "unsupervised".
+        Columns of several targets are decided one by one. "survival" takes times until an event, some of them
+        censored, as a structured array or as columns (time, event): they become martingale residuals.
 
     Attributes
     ----------
@@ -113,7 +115,9 @@ class LaplacianScore(Selector):
 
     def _learn(self, table: Table, target: Target | None, k: int) -> dict[str, Any]:
         z = to_numpy(table.take(np.arange(table.n_rows), table.varying))
-        return learned_from_scores(self._score(z, target), table.varying, table.n_columns, k)
+        targets = [None] if target is None else target.each()
+        scores = np.mean([self._score(z, one) for one in targets], axis=0)
+        return learned_from_scores(scores, table.varying, table.n_columns, k)
 
     def _score(self, z: HostArray, target: Target | None) -> HostArray:
         if target is not None and target.is_classification:

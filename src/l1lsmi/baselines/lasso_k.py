@@ -36,22 +36,26 @@ class LassoK(Selector):
     are those with non-zero coefficients at the first knot of its path (in the order of decreasing penalty)
     that has exactly k of them, as in `sklearn.linear_model.lars_path`. More than two classes are predicted
     jointly, by their centred indicators, with a penalty on the norm of all coefficients of a feature
-    (multi-task lasso); the penalty is found by bisection.
+    (multi-task lasso); the penalty is found by bisection. Several targets are predicted jointly in the same
+    way, numbers standardised and classes as indicators.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
         Number of features, or their fraction strictly between 0 and 1; None selects half.
-    task : {"auto", "classification", "regression"}, default="auto"
+    task : {"auto", "classification", "regression", "survival"}, default="auto"
         "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target.
+        Columns of several targets are decided one by one. "survival" takes times until an event, some of them
+        censored, as a structured array or as columns (time, event): they become martingale residuals.
 
     Attributes
     ----------
     support_ : ndarray of bool, shape (n_features,)
         The selected features.
-    coef_ : ndarray of float, shape (n_features,) or (n_features, n_classes)
+    coef_ : ndarray of float, shape (n_features,) or (n_features, n_outputs)
         Coefficients of the standardised features: for the standardised target, where two classes are the
-        numbers 0 and 1; or for the centred indicators of more classes.
+        numbers 0 and 1; for the centred indicators of more classes; or for several targets, each with one
+        column, or as many as it has classes if these are more than two.
     alpha_ : float
         The penalty, as defined by scikit-learn.
     n_active_ : int

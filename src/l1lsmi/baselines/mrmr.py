@@ -58,8 +58,10 @@ class MRMR(Selector):
         Number of states of a discretised feature or target: bins with equal numbers of rows. None is three
         states: below, within and above one standard deviation around the mean. A feature or target with at
         most 10 distinct values, and at most half as many as rows, is not discretised.
-    task : {"auto", "classification", "regression"}, default="auto"
+    task : {"auto", "classification", "regression", "survival"}, default="auto"
         "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target.
+        Columns of several targets are decided one by one. "survival" takes times until an event, some of them
+        censored, as a structured array or as columns (time, event): they become martingale residuals.
     random_state : int, RandomState instance or None, default=None
         Seed of the small noise by which "knn" separates equal values; nothing else is random.
 
@@ -164,12 +166,17 @@ class MRMR(Selector):
         if "discretised" in (self.relevance, kind):
             states = States(discretise(x, self.n_bins))
             parts["discretised"] = (
-                lambda: states.information(_target_states(target, self.n_bins)),
+                lambda: _mean_over_targets(
+                    lambda one: states.information(_target_states(one, self.n_bins)), target
+                ),
                 lambda j: states.information(states.codes[:, j]),
             )
         if "knn" in (self.relevance, kind):
             neighbours = _NeighbourInformation(x, seed_of(self.random_state))
-            parts["knn"] = (partial(neighbours.relevance, target), neighbours.redundancy)
+            parts["knn"] = (
+                partial(_mean_over_targets, neighbours.relevance, target),
+                neighbours.redundancy,
+            )
         parts["f"] = parts["correlation"] = (
             partial(f_statistic, x, target),
             lambda j: correlation_between(x, x[:, j : j + 1])[:, 0],
@@ -200,6 +207,10 @@ def _greedy(
         mean = total / len(chosen)
         scores[free] = (relevance / mean if quotient else relevance - mean)[free]
     return np.array(chosen, dtype=np.intp), scores
+
+
+def _mean_over_targets(relevance: Callable[[Target], HostArray], target: Target) -> HostArray:
+    return np.asarray(np.mean([relevance(one) for one in target.each()], axis=0))
 
 
 def _target_states(target: Target, n_bins: int | None) -> HostArray:

@@ -48,8 +48,10 @@ class QPFS(Selector):
     n_nystrom : int or None, default=None
         Number of randomly drawn features of the Nystrom approximation of Q: for many features, because
         memory and time are then linear in their number. None computes all of Q.
-    task : {"auto", "classification", "regression"}, default="auto"
+    task : {"auto", "classification", "regression", "survival"}, default="auto"
         "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target.
+        Columns of several targets are decided one by one. "survival" takes times until an event, some of them
+        censored, as a structured array or as columns (time, event): they become martingale residuals.
         The correlation with classes is the mean of those with the class indicators, weighted by the
         frequencies of the classes.
     random_state : int, RandomState instance or None, default=None

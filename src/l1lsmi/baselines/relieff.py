@@ -29,7 +29,7 @@ class ReliefF(Selector):
     other classes, minus that from the nearest neighbours in the same class. For a numeric target (RReliefF),
     it measures how strongly differences of the feature are associated with differences of the target among
     nearest neighbours. Neighbours are near in all features, so that interactions are detected; redundancy is
-    not.
+    not. The score for several targets is the mean over them.
 
     Parameters
     ----------
@@ -46,8 +46,10 @@ class ReliefF(Selector):
         A feature with at most this many distinct values is categorical: the difference of two values is 0
         or 1. For the others it is their distance over the range of the feature. The threshold is at most
         half the number of rows.
-    task : {"auto", "classification", "regression"}, default="auto"
+    task : {"auto", "classification", "regression", "survival"}, default="auto"
         "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target.
+        Columns of several targets are decided one by one. "survival" takes times until an event, some of them
+        censored, as a structured array or as columns (time, event): they become martingale residuals.
     n_jobs : int or None, default=None
         Number of threads, which process blocks of rows; the result does not depend on it.
 
@@ -122,21 +124,23 @@ class ReliefF(Selector):
         self.n_jobs = n_jobs
 
     def _learn(self, table: Table, target: Target, k: int) -> dict[str, Any]:
+        scores = np.mean([self._score(table, one) for one in target.each()], axis=0)
+        return learned_from_scores(scores, table.varying, table.n_columns, k)
+
+    def _score(self, table: Table, target: Target) -> HostArray:
+        """Scores of all features for one target."""
         # Sorted by class, the rows of a class are a slice.
         order = np.argsort(target.codes, kind="stable")
         columns = MixedColumns.of(table, order, self.discrete_threshold)
         near = table.n_rows if isinstance(self.n_neighbors, str) else self.n_neighbors
         if target.values is not None:
             y = target.values / np.ptp(target.values)
-            scores = _value_scores(self._sum_blocks(_value_term, columns, y, near))
-        else:
-            sizes = np.bincount(target.codes)
-            class_weights = _class_weights(sizes, self.miss_weights)
-            if near >= sizes.max():
-                scores = _score_against_all(columns, sizes, class_weights) / table.n_rows
-            else:
-                scores = self._sum_blocks(_class_term, columns, sizes, near, class_weights) / table.n_rows
-        return learned_from_scores(scores, table.varying, table.n_columns, k)
+            return _value_scores(self._sum_blocks(_value_term, columns, y, near))
+        sizes = np.bincount(target.codes)
+        class_weights = _class_weights(sizes, self.miss_weights)
+        if near >= sizes.max():
+            return _score_against_all(columns, sizes, class_weights) / table.n_rows
+        return np.asarray(self._sum_blocks(_class_term, columns, sizes, near, class_weights) / table.n_rows)
 
     def _sum_blocks(self, term: Any, columns: MixedColumns, *arguments: Any) -> Any:
         """Sum the terms of all blocks of rows, in the same order for every ``n_jobs``."""

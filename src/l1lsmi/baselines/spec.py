@@ -32,7 +32,8 @@ class SPEC(Selector):
     :math:`D^{1/2} f` and the j-th eigenvector, a standardised feature :math:`f` is smooth if
     :math:`\varphi_1 = \sum_j \alpha_j^2 \lambda_j` is small, or :math:`\varphi_2 = \varphi_1 / (1 -
     \alpha_1^2)`, or if :math:`\varphi_3 = \sum_{j=2}^{q+1} (2 - \lambda_j) \alpha_j^2` is large.
-    Features are scored one by one: neither interactions nor redundancy are detected.
+    Features are scored one by one: neither interactions nor redundancy are detected. The score for several
+    targets is the mean over them.
 
     Parameters
     ----------
@@ -52,9 +53,11 @@ class SPEC(Selector):
     sigma : float or None, default=None
         Width of the weights :math:`\exp(-d^2 / (2 \sigma^2))` of neighbours, in standard deviations of the
         features or in ranks of the target; None is the median distance of neighbours. Not used for classes.
-    task : {"auto", "classification", "regression"}, default="auto"
+    task : {"auto", "classification", "regression", "survival"}, default="auto"
         "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target;
         not used if the graph is "unsupervised".
+        Columns of several targets are decided one by one. "survival" takes times until an event, some of them
+        censored, as a structured array or as columns (time, event): they become martingale residuals.
 
     Attributes
     ----------
@@ -130,11 +133,15 @@ class SPEC(Selector):
 
     def _learn(self, table: Table, target: Target | None, k: int) -> dict[str, Any]:
         z = to_numpy(table.take(np.arange(table.n_rows), table.varying))
-        if target is not None and target.is_classification:
-            scores = self._score_classes(z, target.codes)
-        else:
-            scores = self._score_graph(z, graph_coordinates(z, target))
+        targets = [None] if target is None else target.each()
+        scores = np.mean([self._score(z, one) for one in targets], axis=0)
         return learned_from_scores(scores, table.varying, table.n_columns, k)
+
+    def _score(self, z: HostArray, target: Target | None) -> HostArray:
+        """Scores for one target, or without."""
+        if target is not None and target.is_classification:
+            return self._score_classes(z, target.codes)
+        return self._score_graph(z, graph_coordinates(z, target))
 
     def _score_classes(self, z: HostArray, codes: HostArray) -> HostArray:
         # All degrees are 1 and z is centred: the first cosine is 0, and phi1 is phi2.

@@ -26,6 +26,16 @@ def check_task(task: Any) -> None:
         raise ValueError(f"task={task!r} is not known: pass one of {', '.join(map(repr, TASKS))}.")
 
 
+def check_one_target(target: Target, name: str, function: str) -> None:
+    """Check that a target is one column of classes or numbers."""
+    if target.parts or target.hazard is not None:
+        what = f"{len(target.parts)} targets" if target.parts else "times and events"
+        raise ValueError(
+            f"{name} has {what}, but {function} measures the error of one column of classes or numbers: pass "
+            "one, or compare selectors by compare_selectors."
+        )
+
+
 def check_cv(cv: Any, n_rows: int) -> int:
     """Check a number of folds."""
     if not isinstance(cv, Integral) or isinstance(cv, bool) or not 2 <= int(cv) <= n_rows:

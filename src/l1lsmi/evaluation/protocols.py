@@ -21,7 +21,7 @@ from l1lsmi._rows.table import Table, standardize
 from l1lsmi._validation.features import check_xy
 from l1lsmi._validation.folds import check_groups
 from l1lsmi._validation.parameters import seed_of
-from l1lsmi.evaluation._checks import check_cv, check_task, check_test, numbers_of, required
+from l1lsmi.evaluation._checks import check_cv, check_one_target, check_task, check_test, numbers_of, required
 from l1lsmi.evaluation._folds import fold_rows
 from l1lsmi.evaluation._grid_search import Problem, grid_search, loss_of
 from l1lsmi.evaluation._svm import fit_predict, is_classes
@@ -96,6 +96,7 @@ def svm_error(
     """
     check_task(task)
     X, target = check_xy(X, required("y", y), task)
+    check_one_target(target, "y", "svm_error")
     problem, _ = _problem(to_numpy(X), y, target, cv, groups, random_state)
     best = grid_search(problem)
     return SVMError(_error(best.loss, problem.y), *best[1:])
@@ -152,6 +153,7 @@ def held_out_error(
     """
     check_task(task)
     X, target = check_xy(X_train, required("y_train", y_train), task)
+    check_one_target(target, "y_train", "held_out_error")
     problem, standardized = _problem(to_numpy(X), y_train, target, cv, groups, random_state)
     others, truth = check_test(X_test, y_test, X.shape[1], target)
     best = chosen or grid_search(problem)

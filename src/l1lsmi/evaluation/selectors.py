@@ -12,12 +12,15 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from l1lsmi._arrays import HostArray, is_non_numpy, to_numpy
+from l1lsmi._arrays import HostArray, to_numpy
+from l1lsmi._numerics.target import Target
 from l1lsmi._validation.features import check_xy
 from l1lsmi._validation.folds import check_groups
 from l1lsmi._validation.parameters import seed_of
+from l1lsmi._validation.target import plain_target, target_rows
 from l1lsmi._warnings import DataWarning
 from l1lsmi.evaluation._checks import check_task, numbers_of, required
+from l1lsmi.evaluation._several import needs_standardised_error, standardised_error
 from l1lsmi.evaluation.protocols import held_out_error
 from l1lsmi.evaluation.splits import split_rows
 
@@ -35,7 +38,8 @@ class Compared:
     error : float
         Mean of the errors; nan if the selector failed.
     errors : numpy.ndarray of shape (n_splits,)
-        Error rate on the held-out rows, or root mean squared error in regression.
+        Error rate on the held-out rows, or root mean squared error in regression; for several targets or
+        survival the standardised error.
     seconds : float
         Time of the selection from all rows, or from those of the first split with ``on_all_rows=False``; 0
         for all features.
@@ -67,14 +71,14 @@ class SelectorComparison:
     agreement : numpy.ndarray of shape (results, results)
         Jaccard index of the features selected from all rows, from 0 to 1; nan for selectors that failed.
         Empty with ``on_all_rows=False``.
-    task : {"classification", "regression"}
+    task : {"classification", "regression", "several", "survival"}
     n_splits : int
     n_rows : int
         Number of rows.
     n_train, n_test : int
         Number of training and test rows of the first split; those of the others can differ with groups.
     guess : float
-        Error of a constant prediction: the most frequent class, or the mean.
+        Error of a constant prediction: the most frequent class, or the mean. A standardised error of it is 1.
     stopped : bool
         Whether the comparison was stopped before the last selector.
     """
@@ -114,13 +118,17 @@ def compare_selectors(
     `held_out_error`; without any, the prediction is constant. A selector that fails is part of the result,
     with its error message.
 
+    Each of several targets has a support vector machine of its own, and the error is standardised: the mean
+    over targets of the error over that of a constant prediction. Times until an event are predicted as
+    martingale residuals.
+
     Parameters
     ----------
     selectors : mapping of str to estimator
         Selectors by name; they are cloned, and each has its own task.
     X : array-like of shape (n, m)
-    y : array-like of shape (n,)
-    task : {"auto", "classification", "regression"}, default="auto"
+    y : array-like of shape (n,) or (n, t)
+    task : {"auto", "classification", "regression", "survival"}, default="auto"
         Task of the support vector machine.
     n_splits : int, default=3
     n_train : int or None, default=None
@@ -173,7 +181,7 @@ def compare_selectors(
         n_rows=int(data.y.shape[0]),
         n_train=int(train.size),
         n_test=int(test.size),
-        guess=_constant_error(data.y, data.task),
+        guess=data.guess(),
         stopped=len(results) < len(entries),
     )
 
@@ -188,6 +196,7 @@ class _SplitData:
 
     x: HostArray
     y: HostArray
+    target: Target
     task: str
     groups: HostArray | None
     splits: tuple[tuple[HostArray, HostArray], ...]
@@ -253,10 +262,12 @@ class _SplitData:
             if not isinstance(rows, slice):
                 # Of a split, whose rows are in no order and part of those that are warned of.
                 warnings.simplefilter("ignore", DataWarning)
-            fitted = clone(selector).fit(self.x[rows], self.y[rows])
+            fitted = clone(selector).fit(self.x[rows], target_rows(self.y, rows))
         return np.flatnonzero(fitted.get_support())
 
     def _error(self, support: HostArray, train: HostArray, test: HostArray) -> float:
+        if needs_standardised_error(self.target):
+            return standardised_error(self.x[:, support], self.target, train, test, self.groups)
         if not support.size:
             return _error_without_features(self.y[train], self.y[test], self.task)
         return held_out_error(
@@ -269,20 +280,25 @@ class _SplitData:
             groups=None if self.groups is None else self.groups[train],
         ).error
 
+    def guess(self) -> float:
+        """Error of a constant prediction."""
+        return 1.0 if needs_standardised_error(self.target) else _constant_error(self.y, self.task)
+
 
 def _split_data(
     X: Any, y: Any, task: str, n_splits: int, n_train: int | None, groups: Any, random_state: Any
 ) -> _SplitData:
     features, target = check_xy(X, required("y", y), task)
-    kind = "classification" if target.is_classification else "regression"
+    kind = target.task
     group_of_row = check_groups(groups, target.n_rows, at_least=1)
-    values = np.asarray(to_numpy(y) if is_non_numpy(y) else y)
+    values = plain_target(y, task)
+    split_task = task if needs_standardised_error(target) else kind
     seeds = np.random.default_rng(seed_of(random_state)).integers(2**31, size=n_splits).tolist()
     splits = tuple(
-        split_rows(values, n_train=n_train, groups=group_of_row, task=kind, random_state=seed)
+        split_rows(values, n_train=n_train, groups=group_of_row, task=split_task, random_state=seed)
         for seed in seeds
     )
-    return _SplitData(to_numpy(features), values, kind, group_of_row, splits)
+    return _SplitData(to_numpy(features), values, target, kind, group_of_row, splits)
 
 
 def _constant_error(y: HostArray, task: str) -> float:

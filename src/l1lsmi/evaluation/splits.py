@@ -35,7 +35,7 @@ def split_rows(
         Number of training rows; None takes 70 % of them, or all outside the test groups.
     groups : array-like of shape (n,) or None, default=None
         Rows with the same label are either all training or all test rows.
-    task : {"auto", "classification", "regression"}, default="auto"
+    task : {"auto", "classification", "regression", "survival"}, default="auto"
     random_state : int, RandomState instance or None, default=0
 
     Returns

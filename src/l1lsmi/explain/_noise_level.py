@@ -68,17 +68,12 @@ def _permuted_columns(scorer: SubsetScorer, x: HostArray) -> HostArray:
     columns = []
     for _ in range(N_PERMUTATIONS):
         rows = rng.permutation(scorer.n_rows)
-        strongest = by_dependence(scorer, scorer.table.varying, _permuted(scorer.target, rows))
+        strongest = by_dependence(scorer, scorer.table.varying, scorer.target.rows_of(rows))
         for column in strongest[:N_TAKEN]:
             values = np.empty(scorer.n_rows)
             values[rows] = x[:, column]
             columns.append(values)
     return np.column_stack(columns)
-
-
-def _permuted(target: Target, rows: HostArray) -> Target:
-    values = None if target.values is None else target.values[rows]
-    return Target(target.codes[rows], values, target.classes, target.mean, target.scale)
 
 
 def _correlation(scorer: SubsetScorer, columns: HostArray, target: Target) -> HostArray:

@@ -146,6 +146,8 @@ def _checked_features(selector: Any, X: Any) -> Any:
 
 def _target_rows(target: Target, rows: HostArray) -> Target:
     """Some rows of an encoded target; classes without rows are dropped from the codes."""
+    if target.parts:
+        return target.rows_of(rows)
     if target.values is not None:
         values = target.values[rows]
         return Target.of_values(values, float(values.mean()), float(values.std()) or 1.0)

@@ -63,7 +63,7 @@ def contributions(
     selector : fitted selector
     X : array-like of shape (n, n_features_in_)
         All features, selected or not.
-    y : array-like of shape (n,)
+    y : array-like of shape (n,) or (n, t)
     measure : Measure or None, default=None
         As in `score_by_size`.
     max_rows : int, default=500

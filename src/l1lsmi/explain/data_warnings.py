@@ -21,8 +21,8 @@ def data_warnings(
     ----------
     X : array-like of shape (n, m)
         Rows in the order of the file: a number of the row gives away the target where rows are sorted by it.
-    y : array-like of shape (n,)
-    task : {"auto", "classification", "regression"}, default="auto"
+    y : array-like of shape (n,) or (n, t)
+    task : {"auto", "classification", "regression", "survival"}, default="auto"
     feature_names : sequence of str or None, default=None
         None takes the column names of X, or x0, x1, ...
 

@@ -56,7 +56,7 @@ def explain_selection(
     selector : fitted selector
     X : array-like of shape (n, n_features_in_)
         All features, selected or not.
-    y : array-like of shape (n,)
+    y : array-like of shape (n,) or (n, t)
     max_size : int or None, default=None
         See `score_by_size`.
     n_rejected : int, default=15

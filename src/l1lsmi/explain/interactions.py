@@ -64,7 +64,7 @@ def interactions(
     selector : fitted selector
     X : array-like of shape (n, n_features_in_)
         All features, selected or not.
-    y : array-like of shape (n,)
+    y : array-like of shape (n,) or (n, t)
     max_features : int, default=20
         Largest number of features; those with the largest weights are taken, or with the highest scores
         alone where the selector has no weights.

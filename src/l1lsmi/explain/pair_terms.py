@@ -89,8 +89,8 @@ def pair_terms(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-    y : array-like of shape (n_samples,)
-    task : {"auto", "classification", "regression"}, default="auto"
+    y : array-like of shape (n_samples,) or (n_samples, n_targets)
+    task : {"auto", "classification", "regression", "survival"}, default="auto"
     feature_names : sequence of str or None, default=None
         None takes the column names of X, or x0, x1, ...
     random_state : int, RandomState instance or None, default=0

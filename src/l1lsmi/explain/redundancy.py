@@ -132,7 +132,7 @@ def redundancy(
     selector : fitted selector
     X : array-like of shape (n, n_features_in_)
         All features, selected or not.
-    y : array-like of shape (n,)
+    y : array-like of shape (n,) or (n, t)
     n_rejected : int, default=15
         Number of features to explain.
     max_features : int, default=20

@@ -25,8 +25,8 @@ def sample_rows(y: Any, task: str = "auto", at_most: int = MAX_ROWS, random_stat
 
     Parameters
     ----------
-    y : array-like of shape (n,)
-    task : {"auto", "classification", "regression"}, default="auto"
+    y : array-like of shape (n,) or (n, t)
+    task : {"auto", "classification", "regression", "survival"}, default="auto"
     at_most : int, default=500
         Number of rows to draw, at least 20. All rows are returned where there are no more.
     random_state : int, RandomState instance or None, default=0
@@ -55,7 +55,8 @@ def sample_target(target: Target, at_most: Any, random_state: Any) -> HostArray:
     if target.n_rows <= int(at_most):
         return np.arange(target.n_rows)
     rng = np.random.default_rng(seed_of(random_state))
-    return draw_spread(target.codes, target.values, int(at_most), rng)
+    values = None if target.is_classification else target.ordered()
+    return draw_spread(target.codes, values, int(at_most), rng)
 
 
 def encode_target(y: Any, task: str) -> Target:

@@ -67,7 +67,7 @@ def score_by_size(
     selector : fitted selector
     X : array-like of shape (n, n_features_in_)
         All features, selected or not.
-    y : array-like of shape (n,)
+    y : array-like of shape (n,) or (n, t)
     measure : Measure or None, default=None
         Scores the sets. None is squared-loss mutual information with 70 kernels and few candidate widths:
         sets have the same order as with the default settings, in a fraction of the time.

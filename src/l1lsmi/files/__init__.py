@@ -1,5 +1,6 @@
 """Tables in files: a file becomes columns, and columns become numbers for a selector; and back."""
 
+from l1lsmi.files._target import TargetTable
 from l1lsmi.files.prepare import ColumnUse, Prepared, prepare
 from l1lsmi.files.problem import FileProblem
 from l1lsmi.files.read import read_table
@@ -15,5 +16,6 @@ __all__ = [
     "Column",
     "Prepared",
     "ColumnUse",
+    "TargetTable",
     "FileProblem",
 ]

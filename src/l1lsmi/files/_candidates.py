@@ -14,17 +14,17 @@ ROW_NUMBERS = "row numbers"
 
 
 def candidate_columns(
-    table: DataTable, target: Column, drop: Sequence[str], only: Sequence[str]
+    table: DataTable, targets: Sequence[Column], drop: Sequence[str], only: Sequence[str]
 ) -> tuple[list[Column], dict[str, str]]:
     """Columns that may become features, and how the others are used."""
     for option, names in (("drop", drop), ("only", only)):
         if isinstance(names, str):
             raise ValueError(f"{option}={names!r} must be a sequence of names: pass [{names!r}].")
         for name in names:
-            if table.column(name) is target:
+            if any(table.column(name) is target for target in targets):
                 raise FileProblem(f"The target {quoted(name)} cannot be in {option} too: name it once.")
     dropped, requested = set(drop), set(only)
-    uses = {target.name: "target"}
+    uses = {target.name: "target" for target in targets}
     for column in table.columns:
         if column.name in dropped or (requested and column.name not in requested):
             uses.setdefault(column.name, NOT_REQUESTED)

@@ -14,6 +14,7 @@ from l1lsmi import _arrow
 from l1lsmi.files._formats import FORMATS, format_of_name
 from l1lsmi.files._formats.arrow import add_table, check_decoded, exclude_index
 from l1lsmi.files._table_builder import TableBuilder
+from l1lsmi.files._target import split_names
 from l1lsmi.files.problem import file_problems
 from l1lsmi.files.table import Column, DataTable, Values
 
@@ -81,6 +82,7 @@ def stream_table(
     ----------
     source : str
     target : str
+        Names of columns, separated by commas.
     format : str or None
         None takes it from the name of the file.
     drop, only : collection of str
@@ -104,14 +106,15 @@ def stream_table(
         return None
     if n_rows * len(names) <= _arrow.BATCH_VALUES:
         return None
-    _check_names(names, (target, *drop, *only), source)
-    features = _features(schema, target, drop, only)
+    targets = split_names(target, names)
+    _check_names(names, (*targets, *drop, *only), source)
+    features = _features(schema, targets, drop, only)
     if features is None:
         return None
-    table = _without_values(file, names, n_rows, target, source)
+    table = _without_values(file, names, n_rows, targets, source)
     exclude_index(table, schema)
     incomplete = {column.name for column in table.columns if column.n_missing and column.kind != "empty"}
-    if incomplete & {target, *features}:
+    if incomplete & {*targets, *features}:
         return None
     with open(source, "rb") as stream:
         sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
@@ -125,19 +128,21 @@ def _check_names(names: Sequence[str], asked: Sequence[str], source: str) -> Non
         table.column(name)
 
 
-def _features(schema: Any, target: str, drop: Collection[str], only: Collection[str]) -> set[str] | None:
+def _features(
+    schema: Any, targets: Collection[str], drop: Collection[str], only: Collection[str]
+) -> set[str] | None:
     """Columns that may become features; None if not all of them are numeric."""
     index = _arrow.index_columns(schema)
-    features = {*(only or schema.names)} - {target, *drop, *(() if only else index)}
+    features = {*(only or schema.names)} - {*targets, *drop, *(() if only else index)}
     # An index that is asked for has to be read into memory, as selectors leave it out.
     usable = {field.name for field in schema if _arrow.is_number(field.type)} - {*index}
     return features if features <= usable else None
 
 
 def _without_values(
-    file: _arrow.ArrowFile, names: Sequence[str], n_rows: int, target: str, source: str
+    file: _arrow.ArrowFile, names: Sequence[str], n_rows: int, targets: Collection[str], source: str
 ) -> TableBuilder:
-    """All columns without their values, apart from the target; they are read a few at a time."""
+    """All columns without their values, apart from the targets; they are read a few at a time."""
     if file.parquet is not None:
         with file_problems(source, FORMATS["parquet"].title):
             check_decoded(file.parquet, source)
@@ -149,7 +154,7 @@ def _without_values(
             found = file.read([names[index] for index in indices])
         add_table(table, indices, found, source)
         for index in indices:
-            table.change(index, _target if names[index] == target else _on_disk)
+            table.change(index, _target if names[index] in targets else _on_disk)
     _arrow.release_memory()
     return table
 

@@ -1,6 +1,10 @@
-"""The target column, as numbers or as class labels."""
+"""The target column, as numbers or as class labels, or several of them."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -8,6 +12,131 @@ from l1lsmi._messages import quoted
 from l1lsmi._task import task_of_numbers
 from l1lsmi.files.problem import FileProblem
 from l1lsmi.files.table import Column, Values
+
+
+@dataclass(frozen=True, eq=False)
+class TargetTable:
+    """Several targets: columns of numbers or of class labels, which selectors take for y.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        Their names.
+    values : tuple of ndarray
+        Of shape (n_samples,) each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from l1lsmi.files import TargetTable
+    >>> table = TargetTable(("age", "ill"), (np.array([31.0, 27.0]), np.array(["yes", "no"])))
+    >>> table.shape, table[np.array([1])].get_columns()
+    ((2, 2), [array([27.]), array(['no'], dtype='<U3')])
+    """
+
+    columns: tuple[str, ...]
+    values: tuple[Values, ...]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of targets."""
+        return len(self.values[0]), len(self.values)
+
+    def get_columns(self) -> list[Values]:
+        """The targets, one by one."""
+        return list(self.values)
+
+    def __len__(self) -> int:
+        return len(self.values[0])
+
+    def __getitem__(self, rows: Any) -> TargetTable:
+        """Some rows."""
+        return TargetTable(self.columns, tuple(column[rows] for column in self.values))
+
+
+def split_names(text: str, names: Sequence[str]) -> list[str]:
+    """Names of columns in a text that separates them by commas.
+
+    A column whose own name has a comma comes before the columns that its parts are named like.
+
+    Parameters
+    ----------
+    text : str
+    names : sequence of str
+        All columns.
+
+    Returns
+    -------
+    list of str
+        Parts that name no column are among them.
+
+    Examples
+    --------
+    >>> from l1lsmi.files._target import split_names
+    >>> split_names("a, b", ["a", "b"]), split_names("a,b,c", ["a", "b", "a,b", "c"])
+    (['a', 'b'], ['a,b', 'c'])
+    """
+    known, parts, found = set(names), text.split(","), list[str]()
+    while parts:
+        for n in range(len(parts), 0, -1):
+            joined = ",".join(parts[:n])
+            name = joined if joined in known else joined.strip()
+            if name in known or n == 1:
+                found.append(name)
+                parts = parts[n:]
+                break
+    return found
+
+
+def read_targets(
+    columns: Sequence[Column], task: str, rows: Values, notes: list[str]
+) -> tuple[Any, str, list[str]]:
+    """The targets of some rows, all of which have a value of each.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+    task : str
+        "auto", "classification", "regression" or "survival".
+    rows : ndarray of int
+    notes : list of str
+        What was decided is added to it.
+
+    Returns
+    -------
+    y : ndarray or TargetTable
+    task : str
+        "classification", "regression", "survival", or "auto" for targets of both kinds.
+    each : list of str
+        The task of each column.
+    """
+    if task == "survival":
+        return _time_and_event(columns, rows), task, [task] * len(columns)
+    read = [(read_target(column, task, notes), column) for column in columns]
+    values = tuple(y[np.isin(np.flatnonzero(~column.missing), rows)] for (y, _), column in read)
+    each = [found for (_, found), _ in read]
+    if len(columns) == 1:
+        return values[0], each[0], each
+    y = TargetTable(tuple(column.name for column in columns), values)
+    return y, each[0] if len(set(each)) == 1 else "auto", each
+
+
+def _time_and_event(columns: Sequence[Column], rows: Values) -> TargetTable:
+    if len(columns) != 2:
+        raise FileProblem(
+            'task="survival" needs two columns, the time and then the event, but the number of targets is '
+            f"{len(columns)}: name both."
+        )
+    for column in columns:
+        if not column.numeric:
+            raise FileProblem(
+                f"The target {quoted(column.name)} has text, but survival needs a time and an event that is "
+                "1 or 0: encode it, or choose another column."
+            )
+    return TargetTable(
+        tuple(column.name for column in columns),
+        tuple(np.asarray(column.values[rows], dtype=np.float64) for column in columns),
+    )
 
 
 def read_target(column: Column, task: str, notes: list[str]) -> tuple[Values, str]:

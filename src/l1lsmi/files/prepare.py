@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi._messages import counted, printable, quoted
+from l1lsmi._messages import counted, listed, printable, quoted
 from l1lsmi._task import TASKS
 from l1lsmi.files._candidates import candidate_columns, left_out_notes, usable_columns
 from l1lsmi.files._encode import Features, encode
 from l1lsmi.files._memory import check_memory
-from l1lsmi.files._target import read_target
+from l1lsmi.files._target import read_targets
 from l1lsmi.files.problem import FileProblem
 from l1lsmi.files.table import MAX_LEVELS, Column, DataTable, Values
 
@@ -61,20 +61,25 @@ class Prepared:
     ----------
     X : ndarray of float64, shape (n_samples, n_features)
         Of a table that is read from disk in batches, an object with ``shape`` and ``dataset``.
-    y : ndarray of shape (n_samples,)
-        float64 for regression, labels as str for classification.
+    y : ndarray of shape (n_samples,), or TargetTable
+        float64 for regression, labels as str for classification; a table of such columns for several targets.
     task : str
-        "classification" or "regression".
+        "classification", "regression" or "survival"; "auto" for several targets of both kinds.
     feature_names : tuple of str
     source_columns : tuple of str
         The column of the file behind each feature.
     target : str
+        Of several targets all names, separated by commas.
     columns : list of ColumnUse
         One for each column of the file, in its order.
     notes : tuple of str
         Decisions made, one sentence each; those made in reading are in the notes of the table.
     row_numbers : ndarray of int
         Rows of the table that are kept, from 0.
+    targets : tuple of str
+        Names of all targets.
+    tasks : tuple of str
+        The task of each target.
 
     Examples
     --------
@@ -93,15 +98,19 @@ class Prepared:
     columns: list[ColumnUse]
     notes: tuple[str, ...]
     row_numbers: Values
+    targets: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         n, m = self.X.shape
-        return f"<{n} rows, {m} features, {self.task} of {quoted(self.target)}>"
+        names = quoted(self.target) if len(self.targets) < 2 else listed(self.targets)
+        task = "prediction" if self.task == "auto" else self.task
+        return f"<{n} rows, {m} features, {task} of {names}>"
 
 
 def prepare(
     table: DataTable,
-    target: str,
+    target: str | Sequence[str],
     *,
     task: str = "auto",
     missing: str = "impute",
@@ -120,10 +129,12 @@ def prepare(
     Parameters
     ----------
     table : DataTable
-    target : str
-        Name of the column to predict.
+    target : str or sequence of str
+        Name of the column to predict, or of several.
     task : str
-        "classification", "regression", or "auto": text and at most 20 distinct whole numbers are classes.
+        "classification", "regression", "survival", or "auto": text and at most 20 distinct whole numbers are
+        classes. For "survival" the targets are two columns, the time and the event, which is 1, or 0 where
+        the time is censored.
     missing : str
         What to do with missing values of features. "impute" replaces them by the median, in categories by the
         level ``missing``; "drop" leaves out the row; "error" raises an error.
@@ -163,14 +174,18 @@ def prepare(
     ill - target
     """
     _check_choices(task, missing, max_levels)
-    column = table.column(target)
-    candidates, uses = candidate_columns(table, column, drop, only)
+    targets = _distinct_targets(target)
+    what = f"the target {quoted(targets[0])}" if len(targets) == 1 else f"the targets {listed(targets)}"
+    to_predict = [table.column(name) for name in targets]
+    candidates, uses = candidate_columns(table, to_predict, drop, only)
     notes: list[str] = []
-    y, task = read_target(column, task, notes)
-    rows = np.flatnonzero(~column.missing)
+    rows = np.flatnonzero(~np.logical_or.reduce([column.missing for column in to_predict]))
+    if len(targets) > 1 and not rows.size:
+        raise FileProblem(f"{printable(table.source)} has no row with a value of all of {what}.")
+    y, task, tasks = read_targets(to_predict, task, rows, notes)
     if len(rows) < table.n_rows:
         n_dropped = counted(table.n_rows - len(rows), "row")
-        notes.insert(0, f"Left out {n_dropped} without a value of the target {quoted(target)}.")
+        notes.insert(0, f"Left out {n_dropped} without a value of {what}.")
     usable = usable_columns(candidates, max_levels, set(only), uses)
     kept = _complete_rows(usable, rows, missing, table, notes)
     if len(kept) < len(rows):
@@ -182,7 +197,7 @@ def prepare(
         uses.update((column.name, column.kind) for column in usable)
         features = [Features(column.name, [column.name], column.values) for column in usable]
     if not features:
-        raise FileProblem(_no_features(table, target, uses))
+        raise FileProblem(_no_features(table, what, uses))
     if len(rows) < 2:
         raise FileProblem(
             f"{printable(table.source)} has only {counted(len(rows), 'row')} that can be used: at least 2 "
@@ -194,11 +209,23 @@ def prepare(
         task=task,
         feature_names=_distinct([name for column in features for name in column.names]),
         source_columns=tuple(column.column for column in features for _ in column.names),
-        target=target,
+        target=", ".join(targets),
         columns=[ColumnUse(c.name, c.kind, c.n_missing, uses[c.name]) for c in table.columns],
         notes=(*notes, *left_out_notes(uses)),
         row_numbers=rows,
+        targets=targets,
+        tasks=tuple(tasks),
     )
+
+
+def _distinct_targets(target: str | Sequence[str]) -> tuple[str, ...]:
+    targets = (target,) if isinstance(target, str) else tuple(target)
+    if not targets:
+        raise ValueError("target is empty: pass the name of at least one column.")
+    if len(set(targets)) < len(targets):
+        twice = next(name for name in targets if targets.count(name) > 1)
+        raise FileProblem(f"The target {quoted(twice)} is named twice: name each target once.")
+    return targets
 
 
 def _check_choices(task: str, missing: str, max_levels: int) -> None:
@@ -235,11 +262,11 @@ def _complete_rows(
     return kept
 
 
-def _no_features(table: DataTable, target: str, uses: dict[str, str]) -> str:
-    others = [name for name in uses if name != target]
+def _no_features(table: DataTable, what: str, uses: dict[str, str]) -> str:
+    others = [name for name, use in uses.items() if use != "target"]
     why = f" ({quoted(others[0])} is {uses[others[0]]})" if others else ""
     source = printable(table.source)
-    return f"{source} has no column beside the target {quoted(target)} that can be a feature{why}."
+    return f"{source} has no column beside {what} that can be a feature{why}."
 
 
 def _matrix(features: list[Features], n_rows: int, source: str) -> Values:

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import clone
+from sklearn.utils import get_tags
 
-from l1lsmi._arrays import HostArray, call_single_threaded, is_non_numpy, to_numpy
+from l1lsmi._arrays import HostArray, call_single_threaded, to_numpy
 from l1lsmi._numerics.target import Target
 from l1lsmi._validation.features import check_features
-from l1lsmi._validation.target import check_target
+from l1lsmi._validation.target import check_target, plain_target
 from l1lsmi._warnings import DataWarning
 from l1lsmi.strategies.selection import StopReason
 
@@ -39,7 +40,7 @@ def check_rows(
             f"Found input variables with inconsistent numbers of samples: X has {x.shape[0]} rows, "
             f"y has {target.n_rows}."
         )
-    return x, np.asarray(to_numpy(y) if is_non_numpy(y) else y).reshape(-1), target
+    return x, plain_target(y, task), target
 
 
 def take_names(estimator: Any, checked: Any) -> None:
@@ -53,8 +54,16 @@ def take_names(estimator: Any, checked: Any) -> None:
 
 def task_of(selector: Any) -> str:
     """The task that a selector is set to, or "auto"."""
-    task = getattr(selector, "task", "auto")
+    task = selector._task() if hasattr(selector, "_task") else getattr(selector, "task", "auto")
     return task if isinstance(task, str) else "auto"
+
+
+def takes_several_targets(selector: Any) -> bool:
+    """Whether a selector says that it takes a target of several columns."""
+    try:
+        return bool(get_tags(selector).target_tags.multi_output)
+    except (AttributeError, TypeError, ValueError):
+        return False
 
 
 def seeded(selector: Any, seed: int, **parameters: Any) -> Any:

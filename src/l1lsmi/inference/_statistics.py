@@ -10,6 +10,7 @@ import numpy as np
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._validation.parameters import check_share
+from l1lsmi._validation.target import target_rows
 from l1lsmi.inference._fits import fitted, seeded, support_of
 from l1lsmi.inference._halves import draw_halves
 
@@ -113,7 +114,9 @@ def _frequencies(
     total = np.zeros(x.shape[1])
     for _ in range(N_PAIRS):
         for rows in draw_halves(codes, None, rng):
-            total += support_of(fitted(_sized(selector, None, rng), x[rows], y[rows]), x.shape[1])
+            total += support_of(
+                fitted(_sized(selector, None, rng), x[rows], target_rows(y, rows)), x.shape[1]
+            )
     return total
 
 

@@ -15,7 +15,14 @@ from l1lsmi._base import Selector
 from l1lsmi._progress import Progress
 from l1lsmi._validation.features import check_features
 from l1lsmi._validation.parameters import seed_of
-from l1lsmi.inference._fits import check_rows, check_selector, in_order, take_names, task_of
+from l1lsmi.inference._fits import (
+    check_rows,
+    check_selector,
+    in_order,
+    take_names,
+    takes_several_targets,
+    task_of,
+)
 from l1lsmi.inference._gaussian import draw_knockoffs
 from l1lsmi.inference._statistics import STATISTICS, Statistic, importances
 
@@ -167,8 +174,8 @@ class KnockoffSelector(Selector):
         ----------
         X : array-like of shape (n_samples, n_features)
             NumPy, pandas, polars, or any array API library.
-        y : array-like of shape (n_samples,)
-            The target.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            The target, or several.
 
         Returns
         -------
@@ -230,6 +237,9 @@ class KnockoffSelector(Selector):
         ordered = np.sort(self.e_values_)[::-1]
         enough = np.flatnonzero(np.arange(1, m + 1) * ordered >= m / self.fdr * (1.0 - 1e-12))
         self.support_ = self.e_values_ >= (ordered[enough[-1]] if enough.size else np.inf)
+
+    def _takes_several_targets(self) -> bool:
+        return takes_several_targets(self.selector)
 
     def _why_empty(self) -> str:
         least = int(np.ceil((1 if self.n_draws == 1 else 2) / self.fdr - 1e-9))

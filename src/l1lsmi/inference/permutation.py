@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi._arrays import HostArray, is_non_numpy, to_numpy
+from l1lsmi._arrays import HostArray
 from l1lsmi._progress import Progress
 from l1lsmi._rows.table import Table
 from l1lsmi._validation.features import check_varying
 from l1lsmi._validation.folds import check_groups
 from l1lsmi._validation.parameters import check_measure, seed_of
 from l1lsmi._validation.tables import check_table
-from l1lsmi._validation.target import check_target
+from l1lsmi._validation.target import check_target, plain_target
 from l1lsmi.inference._fits import in_order
 
 #: Scores that differ by less, relatively, are equal: rounding must not make a tie a difference.
@@ -71,7 +71,8 @@ def permutation_test(
     measure : Measure
         For instance `l1lsmi.measures.HSIC`; all columns of X together are scored.
     X : array-like of shape (n_samples, n_features)
-    y : array-like of shape (n_samples,)
+    y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        Several targets are permuted together.
     groups : array-like of shape (n_samples,) or None, default=None
         Rows with the same label are not independent of each other: visits of one patient, for instance. None
         permutes rows.
@@ -121,8 +122,10 @@ def permutation_test(
     _check_counts(n_permutations, stop_after)
     table, target = check_table(X, y, measure.task, missing="ignore")
     check_varying(table)
-    values = np.asarray(to_numpy(y) if is_non_numpy(y) else y).reshape(-1)
+    values = plain_target(y, measure.task)
     task = "classification" if target.is_classification else "regression"
+    if target.parts or target.hazard is not None:
+        task = measure.task
     permute = _permutations(values, check_groups(groups, len(values)), exchange)
     seed = seed_of(random_state)
     score = _score(measure, table, values, task, seed)
@@ -194,7 +197,10 @@ class _Exchange:
 
 def _permutations(values: HostArray, groups: HostArray | None, exchange: str) -> Permute:
     """How targets may be permuted if they do not depend on features."""
-    rows = np.arange(values.size)
+    rows = np.arange(len(values))
+    if values.ndim > 1 or values.dtype.names is not None:
+        known: dict[tuple[Any, ...], int] = {}
+        values = np.array([known.setdefault(tuple(row), len(known)) for row in values.tolist()])
     if exchange not in ("groups", "within"):
         raise ValueError(f"exchange={exchange!r} is not known: pass 'groups' or 'within'.")
     if groups is None:

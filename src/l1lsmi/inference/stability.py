@@ -17,6 +17,7 @@ from l1lsmi._base import Selector
 from l1lsmi._progress import Progress
 from l1lsmi._validation.folds import check_groups
 from l1lsmi._validation.parameters import seed_of
+from l1lsmi._validation.target import target_rows
 from l1lsmi.inference._fits import (
     check_rows,
     check_selector,
@@ -25,6 +26,7 @@ from l1lsmi.inference._fits import (
     seeded,
     support_of,
     take_names,
+    takes_several_targets,
     task_of,
 )
 from l1lsmi.inference._halves import draw_halves
@@ -172,8 +174,9 @@ class StabilitySelector(Selector):
         ----------
         X : array-like of shape (n_samples, n_features)
             NumPy, pandas, polars, or any array API library.
-        y : array-like of shape (n_samples,) or None
-            The target; the halves are stratified if it has classes. None for a selector without target.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), or None
+            The target, or several; the halves are stratified if it has classes. None for a selector without
+            target.
         groups : array-like of shape (n_samples,) or None, default=None
             Rows with the same label are in the same half.
 
@@ -266,6 +269,9 @@ class StabilitySelector(Selector):
             f"the threshold of {self.threshold_:.2f}."
         )
 
+    def _takes_several_targets(self) -> bool:
+        return takes_several_targets(self.selector)
+
     def _uses_target(self) -> bool:
         try:
             return bool(get_tags(self.selector).target_tags.required)
@@ -286,5 +292,6 @@ def _select_from_pair(
     found = []
     for rows in draw_halves(codes, groups, rng):
         copy = seeded(selector, int(rng.integers(2**31 - 1)))
-        found.append(support_of(fitted(copy, x[rows], None if y is None else y[rows]), x.shape[1]))
+        targets = None if y is None else target_rows(y, rows)
+        found.append(support_of(fitted(copy, x[rows], targets), x.shape[1]))
     return found[0], found[1]

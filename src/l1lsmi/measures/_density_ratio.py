@@ -11,9 +11,10 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from l1lsmi._arrays import Array, HostArray, is_non_numpy, single_threaded_blas, to_numpy
+from l1lsmi._arrays import Array, HostArray, single_threaded_blas, to_numpy
 from l1lsmi._numerics.density_ratio import DensityRatioDraw
 from l1lsmi._numerics.grids import SCREENING_REGULARIZATION
 from l1lsmi._numerics.model import Fit, Grid, Model, ScoredModel
@@ -24,7 +25,8 @@ from l1lsmi._rows.table import RowTable, Table
 from l1lsmi._validation.features import check_pairs
 from l1lsmi._validation.folds import check_folds
 from l1lsmi._validation.parameters import check_all_positive, seed_of
-from l1lsmi._validation.target import TASKS
+from l1lsmi._validation.several_targets import checked_survival, survival_columns
+from l1lsmi._validation.target import TASKS, plain_target
 from l1lsmi.measures._base import TAILS, Measure, MeasureProblem
 
 
@@ -59,7 +61,7 @@ class DensityRatioMeasure(Measure):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
 
         Returns
         -------
@@ -362,8 +364,8 @@ class DensityRatioEstimate:
         Added to the sum of kernels, by class.
     centers : numpy.ndarray of shape (n_centers, n_features)
         Feature values of the kernel centres, as given.
-    center_targets : numpy.ndarray of shape (n_centers,)
-        Their targets: class labels, or values as given.
+    center_targets : numpy.ndarray of shape (n_centers,) or (n_centers, n_targets)
+        Their targets: class labels, or values as given; martingale residuals of a survival target.
     target_sigma : float
         Kernel width of the standardised target; 1 for classes, where it is not used.
     """
@@ -386,14 +388,16 @@ class DensityRatioEstimate:
         Parameters
         ----------
         X : array-like of shape (n_pairs, n_features)
-        y : array-like of shape (n_pairs,)
+        y : array-like of shape (n_pairs,) or (n_pairs, n_targets)
+            Of a survival target times and events, as it was given.
 
         Returns
         -------
         ratio : numpy.ndarray of shape (n_pairs,)
         """
-        X = np.array(to_numpy(check_pairs(X, y, self.centers.shape[1])), dtype=np.float64)
-        y = to_numpy(y) if is_non_numpy(y) else np.asarray(y)
+        y = _further_targets(self._target, y)
+        n_targets = max(1, len(self._target.parts))
+        X = np.array(to_numpy(check_pairs(X, y, self.centers.shape[1], n_targets)), dtype=np.float64)
         columns = self._table.varying
         rows = self._table.standardize(X[:, columns], columns)
         centers = self._table.standardize(self.centers[:, columns], columns)
@@ -404,8 +408,20 @@ class DensityRatioEstimate:
         if self._target.is_classification:
             constant = np.where(at_rows >= 0, self.constant[at_rows], 0.0)
             return np.asarray((kernel * (at_rows[:, None] == at_centers)) @ self.alpha + constant)
-        target_kernel = np.exp(-0.5 * ((at_rows[:, None] - at_centers) / self.target_sigma) ** 2)
-        return np.asarray((kernel * target_kernel) @ self.alpha + self.constant[0])
+        n = len(X)
+        squares = cdist(at_rows.reshape(n, -1), at_centers.reshape(len(self.alpha), -1), "sqeuclidean")
+        ratio = (kernel * np.exp(-0.5 * squares / self.target_sigma**2)) @ self.alpha + self.constant[0]
+        known = np.isfinite(at_rows.reshape(n, -1)).all(axis=1)
+        return np.where(known, ratio, 0.0)
+
+
+def _further_targets(target: Target, y: Any) -> HostArray:
+    """Targets of further rows, as `Target.encode` takes them: (n,) or (n, t)."""
+    if target.hazard is not None:
+        return target.hazard.residuals(*checked_survival(*survival_columns(y)))
+    if len(y):
+        return plain_target(y)
+    return np.empty((0, len(target.parts)) if target.parts else 0)
 
 
 def _estimate_of(
@@ -415,11 +431,6 @@ def _estimate_of(
     rows = draw.centers[0].ravel()[real]
     target = problem.target
     table, places = problem.table.locate(rows)
-    if target.classes is not None:
-        center_targets = target.classes[target.codes[rows]]
-    else:
-        assert target.values is not None
-        center_targets = target.values[rows] * target.scale + target.mean
     n_each = draw.centers.shape[2]
     constant = fit.alpha[:, n_each:].ravel()
     return DensityRatioEstimate(
@@ -430,7 +441,7 @@ def _estimate_of(
         alpha=fit.alpha[:, :n_each].ravel()[real],
         constant=constant if constant.size else np.zeros(fit.alpha.shape[0]),
         centers=to_numpy(table.x)[places].astype(np.float64),
-        center_targets=center_targets,
+        center_targets=target.rows_of(rows).decoded(),
         target_sigma=draw.target_sigma,
         _table=table,
         _target=target,

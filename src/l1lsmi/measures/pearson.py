@@ -20,13 +20,16 @@ class Pearson(Measure):
 
     For classes, the correlations with the class indicators, weighted by the shares of the classes:
     :math:`\sum_c p_c\,|\rho(X_j, 1[y = c])|`. It sees straight lines only, and columns one at a time:
-    the score of several columns is the mean of theirs. Of a category it is the correlation ratio, the
-    correlation with the means of the target in its levels; missing values are left out.
+    the score of several columns is the mean of theirs, and that for several targets the mean over them. Of a
+    category it is the correlation ratio, the correlation with the means of the target in its levels; missing
+    values are left out.
 
     Parameters
     ----------
-    task : {"auto", "classification", "regression"}, default="auto"
+    task : {"auto", "classification", "regression", "survival"}, default="auto"
         "auto" takes numbers with fractions, or more than 20 different whole numbers, for regression.
+        Columns of several targets are decided one by one. "survival" takes times until an event, some of them
+        censored, as a structured array or as columns (time, event): they become martingale residuals.
 
     Examples
     --------
@@ -52,7 +55,7 @@ class Pearson(Measure):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
 
         Returns
         -------

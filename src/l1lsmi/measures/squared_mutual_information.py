@@ -48,8 +48,10 @@ class SquaredMutualInformation(DensityRatioMeasure):
     score_by : {"cross_validation", "estimate"}, default="cross_validation"
         What ``score`` returns, and what `Ranking`, `Forward`, `Backward` and `Exhaustive` compare sets by:
         ``-cv_score - 1/2``, which does not grow with the number of features, or the estimate from all rows.
-    task : {"auto", "classification", "regression"}, default="auto"
+    task : {"auto", "classification", "regression", "survival"}, default="auto"
         "auto" takes numbers with fractions, or more than 20 different whole numbers, for regression.
+        Columns of several targets are decided one by one. "survival" takes times until an event, some of them
+        censored, as a structured array or as columns (time, event): they become martingale residuals.
     tails : {"clip", "keep"}, default="clip"
         "clip" clips columns with heavy tails before they are standardised, at three standard deviations of
         what is left of them, and scales columns down that mostly have one value; others stay as they are.

@@ -74,6 +74,8 @@ def metric_of(task: str) -> dict[str, Any]:
     """Name of the error of a task, and whether it is shown in percent."""
     if task == "classification":
         return {"name": "error rate", "percent": True}
+    if task in ("several", "survival"):
+        return {"name": "standardised error", "percent": False}
     return {"name": "root mean squared error", "percent": False}
 
 

@@ -29,7 +29,7 @@ MAX_CLASS_NAME = 80
 def feature_plots(
     X: HostArray, target: Target, ids: Sequence[int], rng: np.random.Generator
 ) -> dict[str, Any]:
-    """Data of one plot per selected feature.
+    """Data of one plot per selected feature, and per target where there are several.
 
     Parameters
     ----------
@@ -43,9 +43,11 @@ def feature_plots(
     Returns
     -------
     plots : dict
-        With one plot per feature under "features", of the kind "boxes", "shares" or "scatter".
+        With the plots under "features", of the kind "boxes", "shares" or "scatter". Of several targets each
+        has the name of its target under "of", and dots have the values of the target.
     """
-    plotted = list(ids[:MAX_PLOTS])
+    targets = target.each()[:MAX_PLOTS]
+    plotted = list(ids[: max(1, MAX_PLOTS // len(targets))])
     result: dict[str, Any] = {
         "features": [],
         "target": None,
@@ -53,19 +55,35 @@ def feature_plots(
         "n_classes_left_out": 0,
         "n_shown": 0,
     }
+    if not target.parts:
+        result["features"] = _against(X, target, plotted, rng, result)
+        return result
+    by_target = []
+    for one, part in zip(targets, target.parts, strict=False):
+        plots = _against(X, one, plotted, rng, result)
+        for plot in plots:
+            plot["of"] = printable(part.name, MAX_CLASS_NAME)
+            if plot["kind"] == "scatter":
+                plot["target"] = result["target"]
+        by_target.append(plots)
+        result["target"] = None
+    result["features"] = [plot for plots in zip(*by_target, strict=True) for plot in plots]
+    return result
+
+
+def _against(
+    X: HostArray, target: Target, ids: Sequence[int], rng: np.random.Generator, result: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Plots of features against one target; what they have in common goes into ``result``."""
     if target.is_classification:
         groups, names, n_left_out = _largest_classes(target)
-        result["n_classes_left_out"] = n_left_out
-        for j in plotted:
-            result["features"].append({"id": int(j), **_by_class(X[:, j], groups, names)})
-        return result
+        result["n_classes_left_out"] += n_left_out
+        return [{"id": int(j), **_by_class(X[:, j], groups, names)} for j in ids]
     y = decoded_target(target)
     rows = np.sort(rng.choice(y.size, min(y.size, MAX_DOTS), replace=False))
     result["n_shown"] = int(rows.size)
     result["target"] = {"range": _range(y), "values": numbers(y[rows], 4)}
-    for j in plotted:
-        result["features"].append({"id": int(j), **_by_value(X[:, j], y, rows)})
-    return result
+    return [{"id": int(j), **_by_value(X[:, j], y, rows)} for j in ids]
 
 
 def _largest_classes(target: Target) -> tuple[list[HostArray], list[str], int]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import unicodedata
 from typing import Any
 
-import numpy as np
-
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.target import Target
 
@@ -56,8 +54,5 @@ def _visible(character: str) -> str:
 
 
 def decoded_target(target: Target) -> HostArray:
-    """One label or number per row, as before encoding."""
-    if target.values is not None:
-        return np.asarray(target.values * target.scale + target.mean)
-    assert target.classes is not None
-    return target.classes[target.codes]
+    """One label or number per row, as before encoding; several in columns."""
+    return target.decoded()

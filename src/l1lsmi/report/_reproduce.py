@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -16,7 +16,7 @@ IMPORT_FROM = {"l1lsmi.selectors": "l1lsmi"}
 
 
 def reproduce_section(
-    selector: Any, origin: Mapping[str, Any], target: str, from_file: bool
+    selector: Any, origin: Mapping[str, Any], target: str | Sequence[str], from_file: bool
 ) -> dict[str, Any]:
     """Command, Python code and versions.
 
@@ -25,7 +25,7 @@ def reproduce_section(
     selector : fitted selector
     origin : mapping
         The parameter ``asked`` of `collect`.
-    target : str
+    target : str or sequence of str
     from_file : bool
         Whether the data were read and prepared by `l1lsmi.files`.
 
@@ -63,7 +63,8 @@ def _seed(selector: Any) -> str | None:
     )
 
 
-def _snippet(selector: Any, origin: Mapping[str, Any], target: str, from_file: bool) -> str:
+def _snippet(selector: Any, origin: Mapping[str, Any], target: str | Sequence[str], from_file: bool) -> str:
+    target = target if isinstance(target, str) else list(target)
     lines = _imports(_parts(selector))
     if from_file and origin.get("source") is not None:
         options = "".join(f", {name}={value!r}" for name, value in dict(origin.get("prepare", {})).items())

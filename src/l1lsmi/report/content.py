@@ -48,7 +48,7 @@ def collect(
     y: Any,
     *,
     feature_names: Sequence[str] | None = None,
-    target: str = "target",
+    target: str | Sequence[str] = "target",
     task: str = "auto",
     method: Any = None,
     asked: Mapping[str, Any] | None = None,
@@ -68,12 +68,12 @@ def collect(
     selector : fitted selector
     X : array-like of shape (n, m)
         The data it was fitted to.
-    y : array-like of shape (n,)
+    y : array-like of shape (n,) or (n, t)
     feature_names : sequence of str or None, default=None
         None takes the names of the selector, or x0, x1, ...
-    target : str, default="target"
-        Name of the target.
-    task : {"auto", "classification", "regression"}, default="auto"
+    target : str or sequence of str, default="target"
+        Name of the target, or names of all targets.
+    task : {"auto", "classification", "regression", "survival"}, default="auto"
     method : str, object with ``title`` and ``summary``, or None, default=None
         Name and description of the method, such as an entry of `l1lsmi.methods.METHODS`; None takes the
         ``repr`` of the selector.
@@ -133,7 +133,7 @@ def collect(
     report = {
         "version": VERSION,
         "made": (made or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "asked": _asked_section(selector, origin, method, target, encoded, values),
+        "asked": _asked_section(selector, origin, method, _label(target), encoded, values),
         "warnings": [printable(each, 1000) for each in _data_warnings(selector, names)],
         **_explained_sections(selector, explained, index, encoded.n_rows),
         "plots": feature_plots(values, encoded, index.selected, np.random.default_rng(0)),
@@ -175,6 +175,10 @@ def _explained_sections(
     }
 
 
+def _label(target: str | Sequence[str]) -> str:
+    return target if isinstance(target, str) else ", ".join(target)
+
+
 def _checked_asked(asked: Mapping[str, Any] | None) -> dict[str, Any]:
     origin = dict(asked or {})
     unknown = sorted(set(origin) - set(ASKED))
@@ -190,7 +194,7 @@ def _asked_section(
     source = origin.get("source")
     return {
         "target": printable(target),
-        "task": "classification" if encoded.is_classification else "regression",
+        "task": encoded.task,
         "k": int(np.count_nonzero(selector.get_support())),
         "method": printable(getattr(method, "title", method) or _described(selector)),
         "summary": None if summary is None else _inside_sentence(printable(summary, 1000)),

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from l1lsmi._arrays import to_numpy
 from l1lsmi._validation.features import check_features
-from l1lsmi._validation.target import check_target
+from l1lsmi._validation.target import check_target, plain_target, target_rows
 from l1lsmi.evaluation import compare_selectors
 from l1lsmi.evaluation.selectors import ALL_FEATURES
 from l1lsmi.explain import sample_rows
@@ -46,8 +46,8 @@ def held_out_errors(
     ----------
     selector : selector, fitted or not
     X : array-like of shape (n, m)
-    y : array-like of shape (n,)
-    task : {"auto", "classification", "regression"}, default="auto"
+    y : array-like of shape (n,) or (n, t)
+    task : {"auto", "classification", "regression", "survival"}, default="auto"
     n_splits : int, default=3
     max_rows : int, default=300
         Number of rows to sample, stratified by y.
@@ -70,10 +70,12 @@ def held_out_errors(
     [(2, True), (10, True)]
     """
     known = check_target(y, task)
-    kind = "classification" if known.is_classification else "regression"
-    values = decoded_target(known)
+    kind, values = known.task, decoded_target(known)
+    if kind in ("several", "survival"):
+        # Encoded as they were given: labels that are numbers stay labels.
+        kind, values = task, plain_target(y, task)
     rows = sample_rows(values, kind, max_rows, random_state)
-    X, values = np.asarray(to_numpy(check_features(X)), dtype=np.float64)[rows], values[rows]
+    X, values = np.asarray(to_numpy(check_features(X)), dtype=np.float64)[rows], target_rows(values, rows)
     n_train = max(1, round(TRAIN_SHARE * rows.size))
     quick, n_restarts = _quick(selector)
     with warnings.catch_warnings():

@@ -78,8 +78,10 @@ class PartsSelector(Selector):
         X : array-like of shape (n_samples, n_features)
             NumPy, pandas, polars, or any array API library such as torch. Selectors that support
             out-of-core data also take rows that are not in memory: see `l1lsmi.sources.open_rows`.
-        y : array-like of shape (n_samples,)
-            The target; of a file or dataframe that is not in memory, the name of its column.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            The target, or several: numbers, classes, or a dataframe of both. A structured array of events
+            (bool) and times is survival. Of a file or dataframe that is not in memory, the name of the
+            column, or a list of names.
         groups : array-like of shape (n_samples,) or None, default=None
             Rows with the same value belong together, such as the samples of a patient: they are never
             split between folds, or between rows that a search sees and rows that judge it.

@@ -30,10 +30,12 @@ class L1HSIC(L1Selector):
     n_restarts : int or None, default=None
         Restarts at most; None is 8 for "path", which stops as soon as restarts agree, and 20 for
         "paper".
-    task : {"auto", "classification", "regression"}, default="auto"
+    task : {"auto", "classification", "regression", "survival"}, default="auto"
         "auto" takes labels and up to 20 different whole numbers for classes, all else for a
         quantity; integers with more than 20 different values are taken for a quantity with a
         warning.
+        Columns of several targets are decided one by one. "survival" takes times until an event, some of them
+        censored, as a structured array or as columns (time, event): they become martingale residuals.
     max_iter : int or None, default=None
         Ascent steps per radius at most; None is 4 for "path" and 100 for "paper".
     time_limit : float or None, default=None

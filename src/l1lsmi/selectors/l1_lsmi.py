@@ -34,10 +34,12 @@ class L1LSMI(L1Selector):
         Number of folds for model selection, or a splitter that tests every row once, such as
         PredefinedSplit to keep groups together: sets of features are then compared by these folds
         alone, never by single rows left out. A splitter that shuffles needs a random_state of its own.
-    task : {"auto", "classification", "regression"}, default="auto"
+    task : {"auto", "classification", "regression", "survival"}, default="auto"
         "auto" takes labels and up to 20 different whole numbers for classes, all else for a
         quantity; integers with more than 20 different values are taken for a quantity with a
         warning.
+        Columns of several targets are decided one by one. "survival" takes times until an event, some of them
+        censored, as a structured array or as columns (time, event): they become martingale residuals.
     max_iter : int or None, default=None
         Ascent steps per radius at most; None is 4 for "path" and 100 for "paper".
     time_limit : float or None, default=None

@@ -16,6 +16,29 @@ def check_named(y: Any) -> None:
         raise ValueError("y is None: pass the name of the column to predict, or the targets of all rows.")
 
 
+def named_columns(y: Any, names: Sequence[Any]) -> list[str] | None:
+    """Names of the target's columns, where ``y`` names columns; None where it holds the targets themselves.
+
+    Parameters
+    ----------
+    y : object
+        A name, or a list of names of which at least one is that of a column.
+    names : sequence of str
+        All columns.
+    """
+    if isinstance(y, str):
+        return [y]
+    if not isinstance(y, (list, tuple)) or not y or not all(isinstance(name, str) for name in y):
+        return None
+    found = list(y)
+    if not set(found) & set(names):
+        return None
+    if len(set(found)) < len(found):
+        twice = next(name for name in found if found.count(name) > 1)
+        raise ValueError(f"y names column {twice!r} twice: name each target once.")
+    return found
+
+
 def merge_blocks(sums: Iterable[ColumnStatistics]) -> ColumnStatistics:
     """Statistics of all blocks from those of each."""
     total: ColumnStatistics | None = None

@@ -23,7 +23,8 @@ from l1lsmi._arrow import (
     is_text,
 )
 from l1lsmi._rows.table import Resources
-from l1lsmi.sources._first_pass import check_named, stream_table
+from l1lsmi._validation.several_targets import TargetColumns
+from l1lsmi.sources._first_pass import check_named, named_columns, stream_table
 from l1lsmi.sources.opening import OpenRows
 
 
@@ -59,15 +60,18 @@ def open_arrow(X: Any, y: Any, resources: Resources) -> OpenRows:
     """Open a path, a dataset or a table of pyarrow."""
     check_named(y)
     dataset, what = _dataset(X)
-    target = y if isinstance(y, str) else None
-    if target is not None and target not in dataset.schema.names:
-        raise ValueError(f"y is {target!r}, but {what} has no such column: it has {_some(dataset)}.")
-    left_out = {target, *index_columns(dataset.schema)}
+    targets = named_columns(y, dataset.schema.names) or []
+    for target in targets:
+        if target not in dataset.schema.names:
+            named = "is" if isinstance(y, str) else "names"
+            raise ValueError(f"y {named} {target!r}, but {what} has no such column: it has {_some(dataset)}.")
+    left_out = {*targets, *index_columns(dataset.schema)}
     names = tuple(name for name in dataset.schema.names if name not in left_out)
     _check_columns(dataset, names, what)
-    source = ArrowSource(dataset, names, _files(dataset, names if target is None else (*names, target)))
-    if target is not None:
-        y = _column(source, target, what)
+    source = ArrowSource(dataset, names, _files(dataset, (*names, *targets)))
+    if targets:
+        columns = [_column(source, target, what) for target in targets]
+        y = columns[0] if len(columns) == 1 else TargetColumns.named(targets, columns)
     return OpenRows(stream_table(source, names, resources), y, list(names))
 
 

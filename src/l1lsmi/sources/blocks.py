@@ -10,6 +10,7 @@ import numpy as np
 
 from l1lsmi._arrays import HostArray, is_non_numpy, to_numpy
 from l1lsmi._rows.table import Resources
+from l1lsmi._validation.target import plain_target
 from l1lsmi.sources._first_pass import stream_table
 from l1lsmi.sources.opening import OpenRows
 
@@ -54,7 +55,7 @@ class FactorySource:
                 )
             self._check_names(values, number)
             if self.targets is not None and targets is not None:
-                self.targets.append(np.asarray(targets))
+                self.targets.append(plain_target(targets))
             yield block if columns is None else block[:, columns]
 
     def _check_names(self, values: Any, number: int) -> None:
@@ -72,6 +73,8 @@ class FactorySource:
     def found_targets(self) -> HostArray | None:
         """The targets of the visit so far; those of further visits are not looked at."""
         found, self.targets = self.targets, None
+        if found and len({block.shape[1:] for block in found}) > 1:
+            raise ValueError("The blocks of X bring different numbers of targets: let all have the same.")
         return np.concatenate(found) if found else None
 
 

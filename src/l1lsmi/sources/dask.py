@@ -24,7 +24,7 @@ from l1lsmi._rows.parts import Part, add_up
 from l1lsmi._rows.stream import ColumnStatistics
 from l1lsmi._rows.table import Resources, Table
 from l1lsmi._validation.features import check_finite
-from l1lsmi.sources._first_pass import check_named, merge_blocks, stream_table
+from l1lsmi.sources._first_pass import check_named, merge_blocks, named_columns, stream_table
 from l1lsmi.sources.blocks import FactorySource, as_block
 from l1lsmi.sources.opening import OpenRows, computed_targets
 
@@ -58,10 +58,13 @@ def open_dask(X: Any, y: Any, resources: Resources) -> OpenRows:
 
 def _without_target(X: Any, y: Any, names: list[Any]) -> tuple[Any, Any, list[str]]:
     """The features of a dataframe, and its target where it is named."""
-    if isinstance(y, str):
-        if y not in names:
-            raise ValueError(f"y is {y!r}, but X has no such column.")
-        y, names = X[y], [name for name in names if name != y]
+    targets = named_columns(y, names)
+    if targets is not None:
+        for target in targets:
+            if target not in names:
+                named = "is" if isinstance(y, str) else "names"
+                raise ValueError(f"y {named} {target!r}, but X has no such column.")
+        y, names = X[targets[0] if len(targets) == 1 else targets], [n for n in names if n not in targets]
         X = X[names]
     if len(set(map(str, names))) < len(names):
         twice = next(name for name in names if names.count(name) > 1)

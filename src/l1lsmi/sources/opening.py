@@ -75,9 +75,9 @@ def open_rows(X: Any, y: Any, resources: Resources | None = None) -> OpenRows:
         A path is that of a Parquet or Feather file, or of a directory of such files. A callable takes no
         arguments and gives an iterator of blocks, each an array of shape (rows, features) or a pair of such
         an array and its targets; it is called again for every pass over the rows.
-    y : array-like, dask collection, str or None
-        Targets of all rows; the name of the column that holds them, for files and dataframes; None where
-        the blocks bring them.
+    y : array-like, dask collection, str, list of str or None
+        Targets of all rows; the name of the column that holds them, or the names of several, for files and
+        dataframes; None where the blocks bring them.
     resources : Resources or None
 
     Returns

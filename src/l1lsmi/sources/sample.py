@@ -9,7 +9,7 @@ import numpy as np
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.sampling import draw_spread
 from l1lsmi._validation.parameters import seed_of
-from l1lsmi._validation.target import check_target
+from l1lsmi._validation.target import check_target, plain_target
 from l1lsmi.sources.opening import open_rows
 
 
@@ -24,13 +24,13 @@ def read_sample(
         As for `open_rows`.
     n_rows : int, default=10_000
         Rows to draw; all are read where there are no more.
-    task : {"auto", "classification", "regression"}, default="auto"
+    task : {"auto", "classification", "regression", "survival"}, default="auto"
     random_state : int, RandomState instance or None, default=None
 
     Returns
     -------
     X : numpy.ndarray of shape (n_rows, n_features)
-    y : numpy.ndarray of shape (n_rows,)
+    y : numpy.ndarray of shape (n_rows,) or (n_rows, n_targets)
 
     Examples
     --------
@@ -46,5 +46,6 @@ def read_sample(
     rng = np.random.default_rng(seed_of(random_state))
     rows = np.arange(target.n_rows)
     if n_rows < target.n_rows:
-        rows = draw_spread(target.codes, target.values, n_rows, rng)
-    return opened.table.rows_of(rows).x, np.asarray(opened.y)[rows]
+        values = None if target.is_classification else target.ordered()
+        rows = draw_spread(target.codes, values, n_rows, rng)
+    return opened.table.rows_of(rows).x, plain_target(opened.y)[rows]

@@ -61,10 +61,26 @@ def find_leaks(table: RowTable, target: Target) -> Leaks:
     others = np.setdiff1d(sample.columns, given_away) if given_away else sample.columns
     found = Found(of_target, numberings, copies_in(sample, others))
     if not sample.complete and (of_target or numberings or found.pairs.one.size):
-        found = check_on_all_rows(table, target, found)
+        found = _checked(table, target, found)
     known = {leak.column for leak in found.of_target}
     only_numbers = tuple((j, sign) for j, sign in found.numberings if j not in known)
     return Leaks(tuple(sorted(found.of_target)), only_numbers, *_groups(table.n_columns, found.pairs))
+
+
+def _checked(table: RowTable, target: Target, found: Found) -> Found:
+    """What holds on all rows: one pass over them, and one more for each further target with leaks."""
+    one, *others = target.each()
+    checked = check_on_all_rows(
+        table, one, found._replace(of_target=[leak for leak in found.of_target if leak.target == 0])
+    )
+    of_target = list(checked.of_target)
+    nothing = found.pairs.where(np.empty(0, dtype=np.intp))
+    for number, other in enumerate(others, start=1):
+        leaks = [leak for leak in found.of_target if leak.target == number]
+        if leaks:
+            alone = check_on_all_rows(table, other, Found(leaks, [], nothing))
+            of_target += [leak._replace(target=number) for leak in alone.of_target]
+    return checked._replace(of_target=of_target)
 
 
 def _groups(n: int, pairs: Pairs) -> list[tuple[tuple[int, ...], ...]]:

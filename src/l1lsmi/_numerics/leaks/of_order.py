@@ -53,9 +53,12 @@ def depends_on_order(target: Target) -> bool:
     Neighbouring rows are more alike than any two, or the target goes up or down with the number of the row.
     """
     numbers = to_unit(np.arange(target.n_rows, dtype=np.float64)[:, None])[:, 0]
-    if target.values is None:
-        return _classes_depend(target, numbers)
-    return any(_values_depend(y, numbers) for y in target.columns.T)
+    return any(
+        _classes_depend(one, numbers)
+        if one.values is None
+        else any(_values_depend(y, numbers) for y in one.columns.T)
+        for one in target.each()
+    )
 
 
 def _values_depend(y: HostArray, numbers: HostArray) -> bool:

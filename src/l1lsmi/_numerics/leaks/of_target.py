@@ -6,6 +6,7 @@ variance that is between the classes.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -45,11 +46,14 @@ class TargetLeak(NamedTuple):
     kind : {"copy", "function", "near"}
     value : float
         Absolute correlation with a numeric target, or share of the variance between classes.
+    target : int
+        Which one of several targets.
     """
 
     column: int
     kind: str
     value: float
+    target: int = 0
 
 
 def classify(linear: float, monotone: float) -> tuple[str, float]:
@@ -62,14 +66,14 @@ def classify(linear: float, monotone: float) -> tuple[str, float]:
 
 
 def leaks_in(sample: Sample) -> list[TargetLeak]:
-    """Columns of a sample that give away its target."""
+    """Columns of a sample that give away its target, or one of its targets."""
     limit = NEAR if sample.complete else NEAR_IN_SAMPLE
     found: list[TargetLeak] = []
+    samples = [replace(sample, target=one) for one in sample.target.each()]
     for columns, z in sample.chunks(sample.columns):
-        if sample.target.is_classification:
-            found += _of_classes(sample, columns, z, limit)
-        else:
-            found += _of_values(sample, columns, z, limit)
+        for number, one in enumerate(samples):
+            leaks = (_of_classes if one.target.is_classification else _of_values)(one, columns, z, limit)
+            found += [leak._replace(target=number) for leak in leaks]
     return found
 
 

@@ -19,8 +19,9 @@ from l1lsmi._numerics.sampling import spread_rows
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.blocks import Block
 
-#: Leading features of the target's kernel that are used.
+#: Leading features of the target's kernel that are used, and how many there are for each of several targets.
 N_FUNCTIONS = 8
+N_PER_TARGET = 2
 #: Values of a numeric target that its functions are fitted to at most.
 MOST_VALUES = 20_000
 #: Values that the kernel is centred on.
@@ -114,7 +115,8 @@ def _kernel_features(target: Target, weights: HostArray, width: float) -> tuple[
     features = _kernel(target.columns, some, width) @ white
     features -= weights @ features / weights.sum()
     _, leading = np.linalg.eigh(features.T @ (features * weights[:, None]))
-    return some, np.asarray(white @ leading[:, ::-1][:, :N_FUNCTIONS])
+    n_functions = max(N_FUNCTIONS, N_PER_TARGET * target.columns.shape[1])
+    return some, np.asarray(white @ leading[:, ::-1][:, :n_functions])
 
 
 def _quantiles(target: Target, weights: HostArray) -> HostArray:

@@ -34,6 +34,9 @@ N_PAIR_FUNCTIONS = 3
 N_CATEGORY_FUNCTIONS = 8
 #: A column with so many bins at most has few different values: any contrast between them may matter.
 FEW_BINS = 6
+#: A class of one of several targets is rare with less than a tenth of the rows, or with fewer rows than the
+#: first number; with more than the second it is not.
+RARE_ROWS = (20, 160)
 #: Values of an array that are worked on at a time, and rows at least.
 BLOCK_VALUES = 2**18
 FEWEST_ROWS = 200
@@ -166,10 +169,22 @@ def parts_of(table: RowTable, target: Target) -> Parts:
 
 
 def rows_of_rarest(target: Target) -> float:
-    """Rows of the rarest class; half of all rows for numbers."""
+    """Rows of the rarest class, of any target; half of all rows for numbers."""
+    if target.parts:
+        return min(rows_of_rarest(one) for one in target.each())
     if target.is_classification:
         return float(np.bincount(target.codes).min())
     return target.n_rows / 2
+
+
+def without_rare(target: Target) -> Target:
+    """Several targets without those that have a class with few rows, unless all of them have.
+
+    The rarest class limits the functions of columns that all targets are looked at with.
+    """
+    least = float(np.clip(target.n_rows / 10, *RARE_ROWS))
+    kept = [i for i, one in enumerate(target.each()) if rows_of_rarest(one) >= least]
+    return target.take(kept) if target.parts and 0 < len(kept) < len(target.parts) else target
 
 
 def _columns_of(table: Table, columns: HostArray) -> Array:

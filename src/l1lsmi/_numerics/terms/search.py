@@ -13,7 +13,7 @@ from l1lsmi._arrays import HostArray, is_non_numpy
 from l1lsmi._numerics.optimization.exchanges import FeatureSet
 from l1lsmi._numerics.target import Target
 from l1lsmi._numerics.terms import sums
-from l1lsmi._numerics.terms.columns import ColumnFunctions, coded, parts_of, rows_of_rarest
+from l1lsmi._numerics.terms.columns import ColumnFunctions, coded, parts_of, rows_of_rarest, without_rare
 from l1lsmi._numerics.terms.families import (
     INTERACTION,
     PRODUCT,
@@ -93,6 +93,7 @@ class TermSearch:
         rng: np.random.Generator,
         loss_functions: HostArray | None = None,
     ) -> None:
+        target = without_rare(target)
         functions = ColumnFunctions.of(table, target, columns)
         self.functions = functions.take(np.flatnonzero(functions.sizes > 0))
         self.table = coded(table, self.functions)
@@ -101,6 +102,7 @@ class TermSearch:
         weights = np.ones(target.n_rows) if target.row_weights is None else target.row_weights
         self._weight, self._squared_weight = float(weights.sum()), float((weights**2).sum())
         psi = target_functions(target)
+        self._are_values = not target.is_classification
         self.n_responses = psi.shape[1]
         losses = np.empty((target.n_rows, 0)) if loss_functions is None else loss_functions
         self.target = Target(
@@ -135,10 +137,12 @@ class TermSearch:
 
     def _max_width(self) -> int:
         """Functions side by side in one matrix of pairs, three of which are in memory at a time."""
+        # As much memory for many functions of the target as for a few.
+        most = int(MAX_WIDTH * min(1.0, np.sqrt(MAX_TARGET_FUNCTIONS / self.n_responses)))
         limit = self.table.resources.memory_limit
         if limit is None:
-            return MAX_WIDTH
-        return max(2, min(MAX_WIDTH, int(np.sqrt(limit / (32 * self.n_responses)))))
+            return most
+        return max(2, min(most, int(np.sqrt(limit / (32 * self.n_responses)))))
 
     @property
     def certain(self) -> FeatureSet:
@@ -301,7 +305,8 @@ class TermSearch:
         m = places.size
         operations = 2.0 / 3 * self.table.n_rows * m**3 * self.n_responses
         few = self._max_size < 4 or not 3 <= m <= MAX_TRIPLE_COLUMNS
-        if few or operations > MAX_TRIPLE_OPERATIONS:
+        many = m**3 * self.n_responses > MAX_TRIPLE_COLUMNS**3 * MAX_TARGET_FUNCTIONS
+        if few or many or operations > MAX_TRIPLE_OPERATIONS:
             return []
         arguments = (self.functions, places, fit)
         found = self._parts.sum(sums.triple_sums, *arguments, columns=self.functions.columns)
@@ -360,7 +365,7 @@ class TermSearch:
 
     def _reduce_target(self) -> None:
         """Of many classes, keep the contrasts that single columns explain best."""
-        if self.n_responses <= MAX_TARGET_FUNCTIONS:
+        if self._are_values or self.n_responses <= MAX_TARGET_FUNCTIONS:
             return
         inside = self._parts.sum(
             sums.single_sums, self.functions, self.none_fitted(), columns=self.functions.columns

@@ -9,6 +9,8 @@ from l1lsmi._numerics.target import Target
 
 #: Functions of the target at most.
 MAX_TARGET_FUNCTIONS = 6
+#: The same of several targets: each of so many has its share.
+MAX_OF_SEVERAL = 32
 
 
 def target_functions(target: Target) -> HostArray:
@@ -24,7 +26,7 @@ def target_functions(target: Target) -> HostArray:
     ranks -= weights @ ranks / weights.sum()
     covariance = ranks.T @ (ranks * weights[:, None]) / weights.sum()
     values, vectors = np.linalg.eigh(covariance)
-    leading = np.flatnonzero(values > 1e-8 * values[-1])[::-1][:MAX_TARGET_FUNCTIONS]
+    leading = np.flatnonzero(values > 1e-8 * values[-1])[::-1][:MAX_OF_SEVERAL]
     return np.asarray(ranks @ (vectors[:, leading] / np.sqrt(values[leading])))
 
 

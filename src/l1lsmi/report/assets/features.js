@@ -85,6 +85,6 @@ const drawFeatures = (place) => {
   const draw = { boxes: drawBoxes, scatter: drawScatter, shares: drawShares };
   place.querySelectorAll("figure[data-plot]").forEach((figure) => {
     const plot = features[Number(figure.dataset.plot)];
-    draw[plot.kind](figure, plot, target);
+    draw[plot.kind](figure, plot, plot.target ?? target);
   });
 };
