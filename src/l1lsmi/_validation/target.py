@@ -24,13 +24,13 @@ BEYOND_RANGE = "y has values beyond the range of float64: rescale it before fitt
 MISSING_TARGET = "Input y contains NaN or None: drop those rows before fitting."
 
 
-def check_target(y: Any, task: str) -> Target:
-    """Decide what kind of target ``y`` is and encode it.
+def check_target(y: Any, task: str, row_weights: HostArray | None = None) -> Target:
+    """Decide what kind of target ``y`` is and encode it, with the weights of its rows.
 
     Under "auto", numbers with fractions are regression, labels and few whole numbers are classes;
     more than 20 different whole numbers are regression, with a warning where they are integers.
     """
-    values = _plain_target(y)
+    values = plain_target(y)
     if values.dtype.kind == "c":
         raise ValueError("Complex data not supported: y has complex values, pass real ones.")
     if values.dtype.kind in "mM":
@@ -42,10 +42,10 @@ def check_target(y: Any, task: str) -> Target:
         raise ValueError("Input y contains NaN or infinity: drop those rows before fitting.")
     if task == "auto":
         task = _guess_task(values, numeric)
-    return _classes(values) if task == "classification" else _values(values)
+    return (_classes if task == "classification" else _values)(values, row_weights)
 
 
-def _plain_target(y: Any) -> HostArray:
+def plain_target(y: Any) -> HostArray:
     """One value per row as a NumPy array; objects that are all numbers become numbers."""
     if isinstance(y, (dict, set, str)) or np.ma.is_masked(y):
         what = "has masked values" if np.ma.is_masked(y) else f"is a {type(y).__name__}"
@@ -111,14 +111,14 @@ def _guess_task(y: HostArray, numeric: bool) -> str:
     return "regression"
 
 
-def _classes(y: HostArray) -> Target:
+def _classes(y: HostArray, row_weights: HostArray | None) -> Target:
     if y.dtype.kind == "f" and not np.array_equal(y, np.round(y)):
         raise ValueError(
             "Unknown label type: y has numbers with fractions, but task='classification': pass class "
             "labels, or task='regression'."
         )
     try:
-        target = Target.of_classes(y)
+        target = Target.of_classes(y, row_weights)
     except TypeError:
         kinds = " and ".join(sorted({type(v).__name__ for v in y}))
         raise ValueError(f"y mixes labels of different kinds, {kinds}: pass labels of one kind.") from None
@@ -131,16 +131,16 @@ def _classes(y: HostArray) -> Target:
     return target
 
 
-def _values(y: HostArray) -> Target:
+def _values(y: HostArray, row_weights: HostArray | None) -> Target:
     if y.dtype.kind not in "fiub":
         y = _as_numbers(y)
     y = np.asarray(y, dtype=np.float64)
     if not np.isfinite(y).all():
         raise ValueError(BEYOND_RANGE)
-    mean, scale = column_statistics(y[:, None])
+    mean, scale = column_statistics(y[:, None], row_weights)
     if scale[0] == 0:
         raise ValueError(
             f"y is constant, {float(y[0])!r} in every row: at least 2 values are needed to tell features "
             "apart."
         )
-    return Target.of_values(y, float(mean[0]), float(scale[0]))
+    return Target.of_values(y, float(mean[0]), float(scale[0]), row_weights)

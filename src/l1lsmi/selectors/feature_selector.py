@@ -34,6 +34,9 @@ class FeatureSelector(PartsSelector):
     p_value : bool, default=True
         Whether rows that the search has not seen give a p-value where they have nothing else to decide and
         the effects in all rows are not clear. False saves these searches.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of classes, by which the weights of their rows are multiplied: a class that is not in the dict
+        has weight 1, and "balanced" gives all classes the same sum of weights. None weights all rows alike.
     memory_limit : int or None, default=None
         Bytes that may be used beside X, by a measure that supports out-of-core data:
         `SquaredMutualInformation` or `HSIC`; see `L1LSMI` and `L1HSIC`.
@@ -117,6 +120,7 @@ class FeatureSelector(PartsSelector):
         *,
         pool: int | str | None = "auto",
         p_value: bool = True,
+        class_weight: Any = None,
         memory_limit: int | None = None,
         device: str | None = None,
         precision: str = "float64",
@@ -127,6 +131,7 @@ class FeatureSelector(PartsSelector):
         self.n_features_to_select = n_features_to_select
         self.pool = pool
         self.p_value = p_value
+        self.class_weight = class_weight
         self.memory_limit = memory_limit
         self.device = device
         self.precision = precision

@@ -55,6 +55,9 @@ class L1LSMI(L1Selector):
     p_value : bool, default=True
         Whether rows that the search has not seen give a p-value where they have nothing else to decide and
         the effects in all rows are not clear. False saves these searches.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of classes, by which the weights of their rows are multiplied: a class that is not in the dict
+        has weight 1, and "balanced" gives all classes the same sum of weights. None weights all rows alike.
     memory_limit : int or None, default=None
         Bytes that may be used beside X; rows that do not fit are computed anew for every step instead of
         being cached. None caches up to a quarter of a gigabyte, and on a device a part of its free memory.
@@ -173,6 +176,7 @@ class L1LSMI(L1Selector):
         explore_rows: int | None = 10_000,
         pool: int | str | None = "auto",
         p_value: bool = True,
+        class_weight: Any = None,
         memory_limit: int | None = None,
         device: str | None = None,
         precision: str = "float64",
@@ -192,6 +196,7 @@ class L1LSMI(L1Selector):
         self.explore_rows = explore_rows
         self.pool = pool
         self.p_value = p_value
+        self.class_weight = class_weight
         self.memory_limit = memory_limit
         self.device = device
         self.precision = precision

@@ -55,20 +55,24 @@ class ArrowSource:
                 yield from ArrowFile(stream, str(file_format(self.dataset))).batches(names)
 
 
-def open_arrow(X: Any, y: Any, resources: Resources) -> OpenRows:
+def open_arrow(X: Any, y: Any, resources: Resources, sample_weight: Any = None) -> OpenRows:
     """Open a path, a dataset or a table of pyarrow."""
     check_named(y)
     dataset, what = _dataset(X)
-    target = y if isinstance(y, str) else None
-    if target is not None and target not in dataset.schema.names:
-        raise ValueError(f"y is {target!r}, but {what} has no such column: it has {_some(dataset)}.")
-    left_out = {target, *index_columns(dataset.schema)}
+    beside = {"y": y, "sample_weight": sample_weight}
+    named = {argument: name for argument, name in beside.items() if isinstance(name, str)}
+    for argument, name in named.items():
+        if name not in dataset.schema.names:
+            raise ValueError(
+                f"{argument} is {name!r}, but {what} has no such column: it has {_some(dataset)}."
+            )
+    left_out = {*named.values(), *index_columns(dataset.schema)}
     names = tuple(name for name in dataset.schema.names if name not in left_out)
     _check_columns(dataset, names, what)
-    source = ArrowSource(dataset, names, _files(dataset, names if target is None else (*names, target)))
-    if target is not None:
-        y = _column(source, target, what)
-    return OpenRows(stream_table(source, names, resources), y, list(names))
+    source = ArrowSource(dataset, names, _files(dataset, (*names, *named.values())))
+    for argument, name in named.items():
+        beside[argument] = _column(source, name, argument, what)
+    return OpenRows(stream_table(source, names, resources), beside["y"], list(names), beside["sample_weight"])
 
 
 def _dataset(X: Any) -> tuple[Any, str]:
@@ -139,10 +143,12 @@ def _check_file(file: Any, dataset: Any, first: Any, names: tuple[str, ...], out
             )
 
 
-def _column(source: ArrowSource, name: str, what: str) -> HostArray:
+def _column(source: ArrowSource, name: str, argument: str, what: str) -> HostArray:
     parts = [batch.column(0) for batch in source.batches([name])]
     if any(part.null_count for part in parts):
-        raise ValueError(f"y is column {name!r} of {what}, which has missing values: drop those rows.")
+        raise ValueError(
+            f"{argument} is column {name!r} of {what}, which has missing values: drop those rows."
+        )
     values = [part.to_numpy(zero_copy_only=False) for part in parts]
     return np.concatenate(values) if values else np.empty(0)
 
