@@ -73,7 +73,8 @@ class Selector(SelectorMixin, BaseEstimator):
         check_varying(table)
         # First: the rows of the sample that is read for it are used again in the search.
         found = self._find_warnings(*rows.as_given(), getattr(checked, "feature_names_in_", None))
-        learned = self._learn(table, target, k, **rows.beside)
+        beside = rows.beside if target is not None else {**rows.beside, "row_weights": rows.weights}
+        learned = self._learn(table, target, k, **beside)
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
         self.n_features_in_ = checked.n_features_in_

@@ -103,8 +103,8 @@ def row_hashes(x: Array, beside: HostArray | None = None, n_columns: int | None 
     factors = _factors(width, 0)
     step = max(1, HASHED_VALUES // max(1, width))
     for start in range(0, int(x.shape[0]), step):
-        some = to_numpy(x[start : start + step, :width])
-        total[start : start + step] += _bits(some) @ factors
+        stop = min(start + step, int(x.shape[0]))
+        total[start:stop] += _bits(to_numpy(x[start:stop, :width])) @ factors
     return total
 
 
@@ -174,7 +174,8 @@ def arrange(
     w = np.ones(n) if weights is None else weights
     given = np.flatnonzero(w > 0)
     order = given[np.argsort(hashes[given], kind="stable")]
-    starts = np.flatnonzero(np.append(True, np.diff(hashes[order]) != 0))
+    ordered = hashes[order]
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
     totals, first = np.add.reduceat(w[order], starts), order[starts]
     if first.size == given.size and (totals == 1).all():
         return _equally(given, n)
@@ -209,11 +210,12 @@ def _column_chunks(x: Array, rows: HostArray) -> Iterator[HostArray]:
     xp = namespace(x)
     some = xp.take(x, asarray_like(rows, x), axis=0) if is_non_numpy(x) else x[rows]
     for start in range(0, int(x.shape[1]), CHUNK_COLUMNS):
-        yield to_numpy(some[:, start : start + CHUNK_COLUMNS])
+        yield to_numpy(some[:, start : min(start + CHUNK_COLUMNS, int(x.shape[1]))])
 
 
 def _has_continuous(values: HostArray) -> bool:
-    n_different = 1 + np.count_nonzero(np.diff(np.sort(values, axis=0), axis=0), axis=0)
+    ordered = np.sort(values, axis=0)
+    n_different = 1 + np.count_nonzero(ordered[1:] != ordered[:-1], axis=0)
     return bool((n_different > max(FEW_VALUES, len(values) / 2)).any())
 
 

@@ -52,6 +52,11 @@ class Rows(NamedTuple):
     as_given: Callable[[], tuple[RowTable, Target | None]]
     arrangement: Arrangement | None
 
+    @property
+    def weights(self) -> HostArray | None:
+        """Weights of the rows; None if they are equal."""
+        return None if self.arrangement is None else self.arrangement.weights
+
 
 class GivenRows(NamedTuple):
     """Targets and weights of rows as they were given, checked.

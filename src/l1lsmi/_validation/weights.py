@@ -43,7 +43,7 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> HostArray | None:
             "least 0."
         )
     if not weights.any():
-        raise ValueError("sample_weight is 0 in every row: give at least 2 rows a positive weight.")
+        raise ValueError("sample_weight is zero in every row: give at least 2 rows a positive weight.")
     return weights
 
 
@@ -51,7 +51,7 @@ def check_enough_rows(n_rows: int) -> None:
     """Check that at least two rows have a weight."""
     if n_rows < 2:
         raise ValueError(
-            f"sample_weight leaves n_samples={n_rows}, but at least 2 different rows are required: give more "
+            f"sample_weight leaves n_samples={n_rows}, but at least 2 rows are required: give more "
             "rows a positive weight."
         )
 

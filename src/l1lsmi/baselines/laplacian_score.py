@@ -111,12 +111,15 @@ class LaplacianScore(Selector):
     def _uses_target(self) -> bool:
         return bool(self.graph == "supervised")
 
-    def _learn(self, table: Table, target: Target | None, k: int) -> dict[str, Any]:
+    def _learn(
+        self, table: Table, target: Target | None, k: int, row_weights: HostArray | None = None
+    ) -> dict[str, Any]:
         z = to_numpy(table.take(np.arange(table.n_rows), table.varying))
-        return learned_from_scores(self._score(z, target), table.varying, table.n_columns, k)
+        weights = row_weights if target is None else target.row_weights
+        return learned_from_scores(self._score(z, target, weights), table.varying, table.n_columns, k)
 
-    def _score(self, z: HostArray, target: Target | None) -> HostArray:
+    def _score(self, z: HostArray, target: Target | None, weights: HostArray | None) -> HostArray:
         if target is not None and target.is_classification:
-            return -within_class_variance(z, target.codes)
-        graph = neighbour_graph(graph_coordinates(z, target), self.n_neighbors, self.sigma)
+            return -within_class_variance(z, target.codes, weights)
+        graph = neighbour_graph(graph_coordinates(z, target), self.n_neighbors, self.sigma, weights)
         return -rayleigh_quotients(z, graph, centred=True)
