@@ -516,6 +516,23 @@ def test_the_form_depends_on_the_rows_and_their_weights_alone(w, continuous, see
         )
 
 
+def test_too_many_copies_stay_weights():
+    X = np.random.default_rng(0).integers(0, 2, (50, 3)).astype(float)
+    w = np.random.default_rng(1).integers(10**8, 10**9, 50).astype(float)
+    found = arrange(row_hashes(X), w, 3, lambda rows: False)
+    np.testing.assert_array_equal(np.sort(found.rows), np.arange(50))
+    np.testing.assert_allclose(found.weights, (w / w.mean())[found.rows])
+
+
+def test_fractions_of_discrete_rows_stay_with_their_rows():
+    X = np.random.default_rng(0).integers(0, 2, (50, 3)).astype(float)
+    y = (X[:, 1] > 0) != (np.arange(50) % 7 == 0)
+    w = np.random.default_rng(1).random(50)
+    rows = read_rows(X, y, "auto", sample_weight=w)
+    np.testing.assert_array_equal(np.sort(rows.arrangement.rows), np.arange(50))
+    assert L1LSMI(1).fit(X, y, sample_weight=w).get_support(indices=True).tolist() == [1]
+
+
 def test_nothing_changes_without_weights_or_copies():
     X, y = data()
     rows = read_rows(X, y, "classification")

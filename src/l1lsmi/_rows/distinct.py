@@ -215,7 +215,8 @@ def _column_chunks(x: Array, rows: HostArray) -> Iterator[HostArray]:
 
 def _has_continuous(values: HostArray) -> bool:
     ordered = np.sort(values, axis=0)
-    n_different = 1 + np.count_nonzero(ordered[1:] != ordered[:-1], axis=0)
+    # Missing values are last, and equal.
+    n_different = 1 + np.count_nonzero((ordered[1:] != ordered[:-1]) & (ordered[:-1] == ordered[:-1]), axis=0)
     return bool((n_different > max(FEW_VALUES, len(values) / 2)).any())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -177,12 +178,13 @@ def read_rows(
         table = Table.of(x, resources)
         return Rows(table, target, numbers, lambda: (table, target), None)
 
-    def as_given() -> tuple[Table, Target | None]:
-        return Table.of(_rows_of(x, np.sort(arrangement.rows)), resources), given.as_given(
-            arrangement, target
-        )
-
     table = Table.of(_rows_of(x, arrangement.rows), resources, arrangement.weights)
+
+    def as_given() -> tuple[Table, Target | None]:
+        rows = _rows_of(x, np.sort(arrangement.rows))
+        unweighted = replace(table, x=rows) if arrangement.weights is None else Table.of(rows, resources)
+        return unweighted, given.as_given(arrangement, target)
+
     return Rows(table, target, numbers, as_given, arrangement)
 
 
