@@ -30,7 +30,7 @@ SELECTORS = {
     "FeatureSelector, backward": FeatureSelector(
         SquaredMutualInformation(n_basis=10, cv=2, sigmas=(), random_state=0), Backward()
     ),
-    "FeatureSelector, exhaustive": FeatureSelector(HSIC(), Exhaustive()),
+    "FeatureSelector, exhaustive": FeatureSelector(HSIC(), Exhaustive(), 1),
     "MRMR": baselines.MRMR(),
     "MRMR, quotient": baselines.MRMR(scheme="quotient", relevance="f"),
     "QPFS": baselines.QPFS(),

@@ -304,7 +304,7 @@ def test_half_as_much_is_copied_to_a_device():
     X, y = problem_data("regression", n=50)
     X[:, 3] = 1e8 + X[:, 3]
     X[:, 4] = 7.0
-    table, _ = L1LSMI(2, device="cpu", precision="float32")._read(X, y, L1LSMI())
+    table = L1LSMI(2, device="cpu", precision="float32")._read(X, y, L1LSMI()).table
     assert table.x.dtype == torch.float32
     assert table.varying.tolist() == [0, 1, 2, 3, 5]
     expected = Table.of(X, Resources(precision="float32")).take(np.arange(50), np.arange(6))

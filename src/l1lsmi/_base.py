@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -17,18 +18,12 @@ from l1lsmi._arrays import HostArray, asarray_like, is_non_numpy, namespace
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Resources, Table
 from l1lsmi._validation.columns import has_numbers_only, is_frame, take_columns
-from l1lsmi._validation.features import (
-    check_features,
-    check_supports_out_of_core,
-    check_target_of,
-    check_varying,
-    check_xy,
-    tell_features,
-)
+from l1lsmi._validation.features import check_supports_out_of_core, check_varying, tell_features
 from l1lsmi._validation.parameters import check_share
-from l1lsmi._validation.tables import check_table
+from l1lsmi._validation.rows import Rows, read_rows
 from l1lsmi._warnings import DataWarning, data_warnings
 from l1lsmi.sources import computed_targets, is_out_of_core, open_rows, select_columns
+from l1lsmi.sources.weighted import arrange_out_of_core
 
 
 class Selector(SelectorMixin, BaseEstimator):
@@ -50,7 +45,7 @@ class Selector(SelectorMixin, BaseEstimator):
     support_: HostArray
     warnings_: list[str]
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Select the features of X that are most informative about y.
 
         Parameters
@@ -62,24 +57,29 @@ class Selector(SelectorMixin, BaseEstimator):
             The target, or several: numbers, classes, or a dataframe of both. A structured array of events
             (bool) and times is survival. Of a file or dataframe that is not in memory, the name of the
             column, or a list of names.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights of the rows: a row of weight 2 counts as two copies of it, one of weight 0 is left out.
+            None is 1.
 
         Returns
         -------
         self : object
         """
-        return self._fit(X, y)
+        return self._fit(X, y, sample_weight)
 
-    def _fit(self, X: Any, y: Any, **given: Any) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None, **given: Any) -> Self:
         """Check X and y, and learn from them and from what else a selector takes."""
         self._validate_params()
         # A copy gets the names of the features first: nothing is kept of a fit that fails.
         checked = clone(self)
-        table, target = self._read(X, y, checked)
+        rows = self._read(X, y, checked, sample_weight, given)
+        table, target = rows.table, rows.target
         k = self._n_selected(table.n_columns)
         check_varying(table)
         # First: the rows of the sample that is read for it are used again in the search.
-        found = self._find_warnings(table, target, getattr(checked, "feature_names_in_", None))
-        learned = self._learn(table, target, k, **given)
+        found = self._find_warnings(*rows.as_given(), getattr(checked, "feature_names_in_", None))
+        beside = rows.beside if target is not None else {**rows.beside, "row_weights": rows.weights}
+        learned = self._learn(table, target, k, **beside)
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
         self.n_features_in_ = checked.n_features_in_
@@ -106,35 +106,55 @@ class Selector(SelectorMixin, BaseEstimator):
         """What has to be said about the selection once everything is stored, one sentence each."""
         return []
 
-    def _read(self, X: Any, y: Any, checked: Selector) -> tuple[Any, Target | None]:
-        """Check X and y: a table of features, and what is to be predicted."""
+    def _read(
+        self,
+        X: Any,
+        y: Any,
+        checked: Selector,
+        sample_weight: Any = None,
+        given: Mapping[str, Any] | None = None,
+    ) -> Rows:
+        """Check X, y and weights: a table of features, what is to be predicted, and what else rows have."""
+        beside = partial(self._beside, given or {})
+        options: dict[str, Any] = {"class_weight": getattr(self, "class_weight", None), "beside": beside}
         if is_out_of_core(X) and not self._reads_frame(X, y):
             check_supports_out_of_core(self, X, self._supports_out_of_core())
-            opened = open_rows(X, y, self._resources())
+            opened = open_rows(X, y, self._resources(), sample_weight)
             tell_features(checked, opened.table.n_columns, opened.names)
-            return opened.table, check_target_of(opened.table.n_rows, opened.y, self._task())
+            return arrange_out_of_core(opened, self._task(), **options)
         if isinstance(X, Iterator):
             raise ValueError(
                 f"X is a {type(X).__name__}, which can be read only once: pass a function that returns "
                 "a new iterator of blocks each time."
             )
-        y = computed_targets(y)
+        any_kind: dict[str, Any] = {}
         if self._takes_any_kind():
-            return check_table(
-                X,
-                y,
-                self._task(),
-                checked,
-                resources=self._resources(),
-                categorical=self.categorical_features,
-                missing=self.missing,
-            )
-        target: Target | None = None
-        if self._uses_target():
-            X, target = check_xy(X, y, self._task(), checked)
-        else:
-            X = check_features(X, checked)
-        return Table.of(X, self._resources()), target
+            any_kind = {"categorical": self.categorical_features, "missing": self.missing}
+        return read_rows(
+            X,
+            computed_targets(y),
+            self._task(),
+            estimator=checked,
+            resources=self._resources(),
+            sample_weight=computed_targets(sample_weight),
+            uses_target=self._uses_target(),
+            any_kind=self._takes_any_kind(),
+            **any_kind,
+            **options,
+        )
+
+    def _beside(self, given: Mapping[str, Any], n_rows: int, y: HostArray | None) -> Mapping[str, HostArray]:
+        """Numbers of every row, by name, that `_learn` gets beside the features and the target.
+
+        Parameters
+        ----------
+        given : mapping of str to object
+            What was given to `fit` beside X, y and weights.
+        n_rows : int
+        y : numpy.ndarray or None
+            The target of all rows.
+        """
+        return {}
 
     def _reads_frame(self, X: Any, y: Any) -> bool:
         """Whether a table of pyarrow is read into memory: its columns are not all complete numbers."""

@@ -108,11 +108,11 @@ def f_statistic(x: HostArray, target: Target) -> HostArray:
     """
     if target.parts:
         return np.asarray(np.mean([f_statistic(x, one) for one in target.each()], axis=0))
-    n = target.n_rows
+    n = target.weight
     if target.values is None:
         sums, counts = class_sums(x, target)
         between, groups = (sums**2 / counts[:, None]).sum(axis=0) / n, counts.size
     else:
-        between, groups = correlation_between(x, target.columns)[:, 0] ** 2, 2
+        between, groups = correlation_between(x, target.columns, target.row_weights)[:, 0] ** 2, 2
     within = np.maximum(1 - between, 1e-12)
     return np.asarray((between / (groups - 1)) / (within / max(n - groups, 1)))

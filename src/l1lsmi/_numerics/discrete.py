@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from scipy.special import xlogy
 
 from l1lsmi._arrays import HostArray
 
@@ -29,7 +30,7 @@ def _count_distinct(x: HostArray) -> HostArray:
     return np.asarray(1 + np.count_nonzero(np.diff(np.sort(x, axis=0), axis=0), axis=0))
 
 
-def discretise(x: HostArray, n_bins: int | None) -> HostArray:
+def discretise(x: HostArray, n_bins: int | None, row_weights: HostArray | None = None) -> HostArray:
     """States of the columns: 0, 1, ... by rising value.
 
     Columns with few distinct values keep them.
@@ -41,6 +42,8 @@ def discretise(x: HostArray, n_bins: int | None) -> HostArray:
     n_bins : int or None
         Bins that hold equally many rows, up to ties; None is three states: below, within and above one
         standard deviation around the mean.
+    row_weights : numpy.ndarray of shape (n,) or None
+        With weights, bins hold equal sums of them.
 
     Returns
     -------
@@ -52,14 +55,22 @@ def discretise(x: HostArray, n_bins: int | None) -> HostArray:
         np.add(x > -1, x > 1, out=codes, dtype=np.int32)
     else:
         for j in np.flatnonzero(~few):
-            codes[:, j] = np.searchsorted(_inner_quantiles(x[:, j], n_bins), x[:, j], side="left")
+            codes[:, j] = np.searchsorted(
+                _inner_quantiles(x[:, j], n_bins, row_weights), x[:, j], side="left"
+            )
     for j in np.flatnonzero(few):
         codes[:, j] = np.unique(x[:, j], return_inverse=True)[1]
     return codes
 
 
-def _inner_quantiles(column: HostArray, n_bins: int) -> HostArray:
-    return np.quantile(column, np.arange(1, n_bins) / n_bins)
+def _inner_quantiles(column: HostArray, n_bins: int, row_weights: HostArray | None) -> HostArray:
+    shares = np.arange(1, n_bins) / n_bins
+    if row_weights is None:
+        return np.quantile(column, shares)
+    order = np.argsort(column, kind="stable")
+    ordered = row_weights[order] / row_weights.mean()
+    # Values are at the shares of the rows below them, as those of rows without weights are.
+    return np.interp(shares, (np.cumsum(ordered) - ordered) / (column.size - 1), column[order])
 
 
 class States:
@@ -69,10 +80,12 @@ class States:
     ----------
     codes : numpy.ndarray of int, shape (n, m)
         States of every column, from 0.
+    row_weights : numpy.ndarray of shape (n,) or None
     """
 
-    def __init__(self, codes: HostArray) -> None:
+    def __init__(self, codes: HostArray, row_weights: HostArray | None = None) -> None:
         self.codes = codes
+        self._weights = row_weights
         self.n_states = codes.max(axis=0) + 1
         # The entropy of counts is a sum of c log c, and the counts are whole numbers up to n.
         whole = np.arange(codes.shape[0] + 1)
@@ -93,6 +106,8 @@ class States:
         return np.asarray(np.round(np.maximum(np.concatenate(parts), 0.0), 12))
 
     def _information(self, other: HostArray, hot: HostArray, starts: HostArray) -> HostArray:
+        if self._weights is not None:
+            return _weighted_information(other, hot, starts, self._weights / self._weights.sum())
         n = hot.shape[0]
         # Single precision holds counts of up to 16 million rows exactly.
         counts = (other.T @ hot).astype(np.intp)
@@ -107,6 +122,15 @@ class States:
         for columns in np.split(np.arange(piece.size), np.flatnonzero(np.diff(piece)) + 1):
             n_states = self.n_states[columns]
             yield _one_hot(self.codes[:, columns], n_states), np.cumsum(n_states) - n_states
+
+
+def _weighted_information(
+    other: HostArray, hot: HostArray, starts: HostArray, shares: HostArray
+) -> HostArray:
+    together = (other * shares[:, None]).T @ hot
+    entropies = [xlogy(p, p) for p in (together, together.sum(axis=0), shares @ other)]
+    joint = entropies[0].sum(axis=0) - entropies[1]
+    return np.asarray(np.add.reduceat(joint, starts) - entropies[2].sum())
 
 
 def _one_hot(codes: HostArray, n_states: HostArray) -> HostArray:

@@ -32,7 +32,9 @@ LEAST_ONE_MINUS_LEVERAGE = 1e-6
 N_PERMUTATIONS = 999
 
 
-def predict_unseen(fitted: HostArray, functions: HostArray, unseen: HostArray) -> HostArray:
+def predict_unseen(
+    fitted: HostArray, functions: HostArray, unseen: HostArray, row_weights: HostArray | None = None
+) -> HostArray:
     """Predict functions of the target from standardised features.
 
     Parameters
@@ -42,13 +44,17 @@ def predict_unseen(fitted: HostArray, functions: HostArray, unseen: HostArray) -
     functions : numpy.ndarray of shape (n, q)
         Functions of the target there.
     unseen : numpy.ndarray of shape (u, w)
+    row_weights : numpy.ndarray of shape (n,) or None
+        Of the rows of the fit.
 
     Returns
     -------
     predictions : numpy.ndarray of shape (u, q)
         Means of the functions where there are no features.
     """
-    mean = functions.mean(axis=0)
+    # Least squares in which rows are multiplied by the roots of their weights.
+    roots = np.ones((len(fitted), 1)) if row_weights is None else np.sqrt(row_weights)[:, None]
+    mean = functions.mean(axis=0) if row_weights is None else row_weights @ functions / row_weights.sum()
     if fitted.shape[1] == 0:
         return np.tile(mean, (len(unseen), 1))
     # Evenly spaced, which does not favour any rows: their order is random.
@@ -68,7 +74,8 @@ def predict_unseen(fitted: HostArray, functions: HostArray, unseen: HostArray) -
             return math.inf
         if place not in found:
             scale = 1 / SQUARED_WIDTHS[place]
-            found[place] = _best_fit(np.exp(scale * distances), np.exp(scale * between), functions - mean)
+            kernel = roots * np.exp(scale * distances)
+            found[place] = _best_fit(kernel, np.exp(scale * between), roots * (functions - mean))
         return found[place][0]
 
     best = len(SQUARED_WIDTHS) // 2 - 1

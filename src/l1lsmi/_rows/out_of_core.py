@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._rows.distinct import Arrangement
 from l1lsmi._rows.table import PART_ROWS, ColumnScales, Resources, Table
 
 
@@ -20,11 +21,21 @@ class OutOfCoreTable(ColumnScales):
     resources : Resources
     limits : numpy.ndarray of shape (2, m) or None
         Values of a column below the first and above the second are clipped.
+    order : numpy.ndarray of int or None
+        Where row 0, row 1, ... of the table come when rows are read in order; None is the same order.
+    hashes : numpy.ndarray of uint64 or None
+        Of the features of every row, by which equal rows are recognised.
     """
 
     in_memory: ClassVar[bool] = False
     resources: Resources
+    order: HostArray | None = None
+    hashes: HostArray | None = None
     _last: tuple[HostArray, Table] | None = None
+
+    def arranged(self, arrangement: Arrangement) -> tuple[OutOfCoreTable, OutOfCoreTable]:
+        """The rows of an arrangement, with weighted column statistics; and the same rows as given."""
+        raise NotImplementedError
 
     @property
     def max_part_rows(self) -> int:
@@ -55,12 +66,26 @@ class OutOfCoreTable(ColumnScales):
         """Some rows, in memory; the rows of the last call are cached."""
         wanted = np.unique(rows)
         if self._last is None or not np.isin(wanted, self._last[0], assume_unique=True).all():
-            self._last = wanted, self._read(wanted)
+            self._last = wanted, self._read_numbered(wanted)
         known, table = self._last
         if np.array_equal(known, rows):
             return table
         return table.rows_of(np.searchsorted(known, rows))
 
+    def _read_numbered(self, rows: HostArray) -> Table:
+        if self.order is None:
+            return self._read(rows)
+        places = self.order[rows]
+        by_place = np.argsort(places)
+        return self._read(places[by_place]).rows_of(np.argsort(by_place))
+
+    def in_order_of_reading(self, target: Any, fold_of_row: HostArray) -> tuple[Any, HostArray]:
+        """Targets and folds of the rows in the order in which they are read."""
+        if self.order is None:
+            return target, fold_of_row
+        rows = np.argsort(self.order)
+        return target.rows_of(rows), fold_of_row[..., rows]
+
     def _read(self, rows: HostArray) -> Table:
-        """Read rows, given in order."""
+        """Read rows, given by their places in increasing order."""
         raise NotImplementedError

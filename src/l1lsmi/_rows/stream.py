@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._rows.distinct import Arrangement
 from l1lsmi._rows.kinds import Kinds
 from l1lsmi._rows.out_of_core import OutOfCoreTable
 from l1lsmi._rows.parts import FEWEST_ROWS, Part, add_up, sum_in_order
 from l1lsmi._rows.table import PART_ROWS, Resources, Table, column_statistics, is_constant, merged_statistics
+
+OTHER_ROWS = (
+    "X gave {} rows on this pass and {} on the first: let it give the same rows each time it is read."
+)
 
 
 class BlockSource(Protocol):
@@ -22,6 +27,25 @@ class BlockSource(Protocol):
     """
 
     def blocks(self, columns: HostArray | None) -> Iterator[HostArray]: ...
+
+
+@dataclass(frozen=True)
+class CountedSource:
+    """Rows of another source, each given so many times, or not at all."""
+
+    source: BlockSource
+    counts: HostArray
+
+    def blocks(self, columns: HostArray | None) -> Iterator[HostArray]:
+        """Blocks of the source, with copies of their rows."""
+        start, n_rows = 0, self.counts.size
+        for block in self.source.blocks(columns):
+            stop = start + len(block)
+            if stop <= n_rows:
+                yield np.repeat(block, self.counts[start:stop], axis=0)
+            start = stop
+        if start != n_rows:
+            raise ValueError(OTHER_ROWS.format(start, n_rows))
 
 
 @dataclass(frozen=True)
@@ -63,6 +87,8 @@ class StreamTable(OutOfCoreTable):
     resources : Resources
     limits : numpy.ndarray of shape (2, m) or None
     kinds : Kinds or None
+    order : numpy.ndarray of int or None
+    hashes : numpy.ndarray of uint64 or None
     """
 
     source: BlockSource
@@ -72,6 +98,22 @@ class StreamTable(OutOfCoreTable):
     resources: Resources
     limits: HostArray | None = None
     kinds: Kinds | None = None
+    order: HostArray | None = None
+    hashes: HostArray | None = None
+
+    def arranged(self, arrangement: Arrangement) -> tuple[StreamTable, StreamTable]:
+        """The rows of an arrangement, with weighted column statistics; and the same rows as given."""
+        counts, order, weights = arrangement.as_read(self.n_rows)
+        source, start = CountedSource(self.source, counts), 0
+        plain = total = None
+        for block in source.blocks(None):
+            some, start = slice(start, start + len(block)), start + len(block)
+            if len(block):
+                plain = _with(plain, ColumnStatistics.of(block))
+                total = plain if weights is None else _with(total, ColumnStatistics.of(block, weights[some]))
+        assert plain is not None and total is not None
+        given = StreamTable(source, plain.n_rows, plain.mean, plain.scale, self.resources)
+        return replace(given, mean=total.mean, scale=total.scale, order=order), given
 
     def blocks(self, columns: HostArray | None) -> Iterator[HostArray]:
         """Blocks of the source, which must have the rows that it had at first."""
@@ -81,10 +123,7 @@ class StreamTable(OutOfCoreTable):
             if n_rows <= self.n_rows:
                 yield block
         if n_rows != self.n_rows:
-            raise ValueError(
-                f"X gave {n_rows} rows on this pass and {self.n_rows} on the first: let it give the same "
-                "rows each time it is read."
-            )
+            raise ValueError(OTHER_ROWS.format(n_rows, self.n_rows))
 
     def _read(self, rows: HostArray) -> Table:
         found, start = [], 0
@@ -102,11 +141,11 @@ class StreamTable(OutOfCoreTable):
         for block in self.blocks(columns):
             x[start : start + len(block)] = block
             start += len(block)
-        return self.table_of(x, columns)
+        return self.table_of(x if self.order is None else x[self.order], columns)
 
     def parts(self, target: Any, fold_of_row: HostArray, part_rows: int) -> StreamParts:
         """The rows with their targets and folds, in the blocks of the source."""
-        return StreamParts(self, target, fold_of_row)
+        return StreamParts(self, *self.in_order_of_reading(target, fold_of_row))
 
 
 @dataclass(frozen=True)
@@ -160,6 +199,10 @@ class StreamParts:
                     held.append(part)
                 yield from ((one, part) for one in held)
             start = stop
+
+
+def _with(total: ColumnStatistics | None, more: ColumnStatistics) -> ColumnStatistics:
+    return more if total is None else total.merged(more)
 
 
 def _even_blocks(blocks: Iterator[HostArray], n_rows: int) -> Iterator[HostArray]:

@@ -42,14 +42,14 @@ def check_xy(X: Any, y: Any, task: str, estimator: Any = None) -> tuple[Array, T
     X : array of shape (n, m), floating point
     target : Target
     """
-    required_target(y, estimator)
+    require_target(y, estimator)
     X = check_features(X, estimator)
     target = check_target(y, task)
-    check_lengths(int(X.shape[0]), target.n_rows)
+    check_same_rows(int(X.shape[0]), target.n_rows)
     return X, target
 
 
-def required_target(y: Any, estimator: Any = None) -> None:
+def require_target(y: Any, estimator: Any = None) -> None:
     """Check that there is a target."""
     if y is None:
         who = type(estimator).__name__ if estimator is not None else "The measure"
@@ -58,8 +58,8 @@ def required_target(y: Any, estimator: Any = None) -> None:
         )
 
 
-def check_lengths(n_rows: int, n_targets: int) -> None:
-    """Check that there is one target for each row."""
+def check_same_rows(n_rows: int, n_targets: int) -> None:
+    """Check that every row has a target."""
     if n_targets != n_rows:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, "
@@ -105,15 +105,6 @@ def check_all_rows(measure: Any, **given: Any) -> None:
                 f"{name}={value!r} is given, but {type(measure).__name__} looks at all rows at once, in "
                 "float64: leave it out, or measure by SquaredMutualInformation or HSIC."
             )
-
-
-def check_target_of(n_rows: int, y: Any, task: str) -> Target:
-    """Check the target of rows that are not in memory."""
-    if y is None:
-        raise ValueError("The target y is None: pass what the features should predict, or its column's name.")
-    target = check_target(y, task)
-    check_lengths(n_rows, target.n_rows)
-    return target
 
 
 def tell_features(estimator: Any, n_features: int, names: list[str] | None) -> None:

@@ -11,6 +11,7 @@ from sklearn.model_selection import PredefinedSplit, check_cv
 
 from l1lsmi._arrays import HostArray, is_non_numpy, to_numpy
 from l1lsmi._numerics.target import Target
+from l1lsmi._validation.target import check_target
 
 
 def check_folds(cv: Any, n_rows: int, target: Target) -> tuple[HostArray | None, int]:
@@ -51,6 +52,11 @@ def check_folds(cv: Any, n_rows: int, target: Target) -> tuple[HostArray | None,
             "the score needs 2 folds of at least 2 rows: pass fewer folds."
         )
     return fold_of_row, len(tests)
+
+
+def given_folds(cv: Any, n_rows: int, y: HostArray, task: str) -> HostArray | None:
+    """Folds of rows, if a splitter or a list of splits is given; None for a number of folds."""
+    return None if isinstance(cv, Integral) else check_folds(cv, n_rows, check_target(y, task))[0]
 
 
 def check_groups(groups: Any, n_rows: int, at_least: int = 2) -> HostArray | None:

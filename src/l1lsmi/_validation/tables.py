@@ -16,9 +16,9 @@ from l1lsmi._validation.columns import MAX_LEVELS, Columns, has_numbers_only, is
 from l1lsmi._validation.encoding import encode_levels
 from l1lsmi._validation.features import (
     check_features,
-    check_lengths,
     check_names,
-    required_target,
+    check_same_rows,
+    require_target,
     tell_features,
 )
 from l1lsmi._validation.target import check_target
@@ -54,11 +54,11 @@ def check_table(
     table : Table
     target : Target
     """
-    required_target(y, estimator)
+    require_target(y, estimator)
     x, columns = check_columns(X, estimator, categorical)
     target = check_target(y, task)
-    check_lengths(int(x.shape[0]), target.n_rows)
-    return make_table(x, columns, target, resources or Resources(), missing), target
+    check_same_rows(int(x.shape[0]), target.n_rows)
+    return make_table(x, columns, target, None, resources or Resources(), missing), target
 
 
 def check_columns(
@@ -98,18 +98,22 @@ def check_columns(
 
 
 def make_table(
-    x: Array, columns: Columns | None, target: Target, resources: Resources, missing: str
+    x: Array,
+    columns: Columns | None,
+    target: Target | None,
+    weights: HostArray | None,
+    resources: Resources,
+    missing: str,
 ) -> Table:
-    """A table of checked columns, with what they are."""
-    weights = target.row_weights
+    """A table of checked columns, with what they are, and rows with weights."""
     kinds: Kinds | None = None
     if columns is not None:
-        columns = _with_few_levels(columns, target)
+        columns = columns if target is None else _with_few_levels(columns, target)
         x, kinds = columns.x, columns.kinds(weights)
     elif bool(namespace(x).any(namespace(x).isnan(x))):
         kinds = Kinds.numbers(missing_shares(x, weights))
     table = Table.of(x, resources, weights, kinds)
-    if kinds is None or missing == "ignore" or not kinds.missing_share.any():
+    if kinds is None or target is None or missing == "ignore" or not kinds.missing_share.any():
         return table
     said = informative_missing(table, target, kinds) if missing == "auto" else kinds.missing_share > 0
     if not said.any():

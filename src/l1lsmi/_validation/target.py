@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from numbers import Number
 from typing import Any
 
@@ -17,6 +18,7 @@ from l1lsmi._arrays import (
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import column_statistics
 from l1lsmi._validation.several_targets import (
+    TargetColumns,
     checked_survival,
     is_structured,
     joined_columns,
@@ -32,22 +34,27 @@ BEYOND_RANGE = "{} has values beyond the range of float64: rescale it before fit
 MISSING_TARGET = "Input {} contains NaN or None: drop those rows before fitting."
 
 
-def check_target(y: Any, task: str) -> Target:
-    """Decide what kind of target ``y`` is and encode it.
+def check_target(
+    y: Any, task: str, row_weights: HostArray | None = None, names: Sequence[str] | None = None
+) -> Target:
+    """Decide what kind of target ``y`` is and encode it, with the weights of its rows.
 
     Under "auto", numbers with fractions are regression, labels and few whole numbers are classes;
     more than 20 different whole numbers are regression, with a warning where they are integers. Each of
-    several columns is decided by itself; a structured array of one bool and one number is survival.
+    several columns, which may get other ``names``, is decided by itself; a structured array of one bool and
+    one number is survival.
     """
     if task == "survival" or is_structured(y):
-        return _survival(y, task)
+        return _survival(y, task, row_weights)
     columns = target_columns(y)
     if columns is None:
-        return _one_target(y, task)
+        return _one_target(y, task, row_weights)
     if len(columns.values) == 1:
-        return _one_target(columns.values[0], task)
+        return _one_target(columns.values[0], task, row_weights)
+    if names is not None:
+        columns = TargetColumns.named(names, columns.values)
     several = [
-        _one_target(values, task, f"column {label} of y")
+        _one_target(values, task, row_weights, f"column {label} of y")
         for values, label in zip(columns.values, columns.labels, strict=True)
     ]
     return Target.joined(several, columns.names)
@@ -69,6 +76,12 @@ def plain_target(y: Any, task: str = "auto") -> HostArray:
     return plain[0] if len(plain) == 1 else joined_columns(plain)
 
 
+def target_names(y: Any, task: str = "auto") -> list[str] | None:
+    """Names of the columns of a target that has several; None for others."""
+    columns = None if task == "survival" or is_structured(y) else target_columns(y)
+    return None if columns is None or len(columns.values) == 1 else columns.names
+
+
 def target_rows(y: HostArray, rows: HostArray | slice) -> HostArray:
     """Some rows of a `plain_target`, without targets that are constant there."""
     some = y[rows]
@@ -78,7 +91,7 @@ def target_rows(y: HostArray, rows: HostArray | slice) -> HostArray:
     return np.asarray(some[:, varies or [0]])
 
 
-def _survival(y: Any, task: str) -> Target:
+def _survival(y: Any, task: str, row_weights: HostArray | None = None) -> Target:
     if task not in ("auto", "survival"):
         raise ValueError(
             f"y is a structured array, which is for survival, but task={task!r}: pass task='survival', or a "
@@ -87,7 +100,7 @@ def _survival(y: Any, task: str) -> Target:
     time, event = checked_survival(*survival_columns(y))
     if not event.any():
         raise ValueError("y has no event, all rows are censored: at least one event is needed.")
-    target = Target.of_survival(time, event)
+    target = Target.of_survival(time, event, row_weights)
     if np.ptp(target.columns) == 0:
         raise ValueError(
             "y has the same martingale residual in every row: at least 2 different times are needed to tell "
@@ -96,7 +109,7 @@ def _survival(y: Any, task: str) -> Target:
     return target
 
 
-def _one_target(y: Any, task: str, what: str = "y") -> Target:
+def _one_target(y: Any, task: str, row_weights: HostArray | None = None, what: str = "y") -> Target:
     """Encode one target, which is called so in messages."""
     values = _plain_target(y, what)
     if values.dtype.kind == "c":
@@ -110,7 +123,7 @@ def _one_target(y: Any, task: str, what: str = "y") -> Target:
         raise ValueError(f"Input {what} contains NaN or infinity: drop those rows before fitting.")
     if task == "auto":
         task = _guess_task(values, numeric, what)
-    return _classes(values, what) if task == "classification" else _values(values, what)
+    return (_classes if task == "classification" else _values)(values, row_weights, what)
 
 
 def _start(sentence: str) -> str:
@@ -188,14 +201,14 @@ def _guess_task(y: HostArray, numeric: bool, what: str = "y") -> str:
     return "regression"
 
 
-def _classes(y: HostArray, what: str = "y") -> Target:
+def _classes(y: HostArray, row_weights: HostArray | None = None, what: str = "y") -> Target:
     if y.dtype.kind == "f" and not np.array_equal(y, np.round(y)):
         raise ValueError(
             f"Unknown label type: {what} has numbers with fractions, but task='classification': pass class "
             "labels, or task='regression'."
         )
     try:
-        target = Target.of_classes(y)
+        target = Target.of_classes(y, row_weights)
     except TypeError:
         kinds = " and ".join(sorted({type(v).__name__ for v in y}))
         sentence = f"{what} mixes labels of different kinds, {kinds}: pass labels of one kind."
@@ -211,13 +224,13 @@ def _classes(y: HostArray, what: str = "y") -> Target:
     return target
 
 
-def _values(y: HostArray, what: str = "y") -> Target:
+def _values(y: HostArray, row_weights: HostArray | None = None, what: str = "y") -> Target:
     if y.dtype.kind not in "fiub":
         y = _as_numbers(y, what)
     y = np.asarray(y, dtype=np.float64)
     if not np.isfinite(y).all():
         raise ValueError(_start(BEYOND_RANGE.format(what)))
-    mean, scale = column_statistics(y[:, None])
+    mean, scale = column_statistics(y[:, None], row_weights)
     if scale[0] == 0:
         raise ValueError(
             _start(
@@ -225,4 +238,4 @@ def _values(y: HostArray, what: str = "y") -> Target:
                 "features apart."
             )
         )
-    return Target.of_values(y, float(mean[0]), float(scale[0]))
+    return Target.of_values(y, float(mean[0]), float(scale[0]), row_weights)

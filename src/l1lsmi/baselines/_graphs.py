@@ -37,10 +37,17 @@ def graph_coordinates(z: HostArray, target: Target | None) -> HostArray:
     """
     if target is None or target.values is None:
         return z
-    return np.asarray(rankdata(target.values)[:, None])
+    if target.row_weights is None:
+        return np.asarray(rankdata(target.values)[:, None])
+    _, codes = np.unique(target.values, return_inverse=True)
+    tied = np.bincount(codes.ravel(), target.row_weights)
+    # As many rows are below as their weights say, and tied ones share their ranks.
+    return np.asarray((np.cumsum(tied) - tied + (tied + 1) / 2)[codes.ravel(), None])
 
 
-def neighbour_graph(points: HostArray, n_neighbors: int, sigma: float | None) -> Graph:
+def neighbour_graph(
+    points: HostArray, n_neighbors: int, sigma: float | None, row_weights: HostArray | None = None
+) -> Graph:
     """Symmetric graph of nearest neighbours with the weights exp(-d^2 / (2 sigma^2)).
 
     Parameters
@@ -50,6 +57,8 @@ def neighbour_graph(points: HostArray, n_neighbors: int, sigma: float | None) ->
         All other rows if there are fewer.
     sigma : float or None
         None is the median distance to a neighbour.
+    row_weights : numpy.ndarray of shape (n,) or None
+        A connection counts as often as the product of the weights of its rows.
 
     Returns
     -------
@@ -64,20 +73,32 @@ def neighbour_graph(points: HostArray, n_neighbors: int, sigma: float | None) ->
     directed = csr_array((weights.ravel(), neighbours.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
     graph = directed.maximum(directed.T).tocsr()
     graph.eliminate_zeros()
+    if row_weights is not None:
+        graph = (diags_array(row_weights) @ graph @ diags_array(row_weights)).tocsr()
     return graph
 
 
-def within_class_variance(z: HostArray, codes: HostArray) -> HostArray:
+def within_class_variance(z: HostArray, codes: HostArray, row_weights: HostArray | None = None) -> HostArray:
     """Fraction of the variance of each centred column that is within the classes.
 
     This is f' L f / f' D f for the graph in which the rows of a class of size c are connected with weight
     1/c: its degrees are 1, and its Laplacian subtracts the class means.
     """
+    if row_weights is not None:
+        return _weighted_within(z, codes, row_weights)
     within = np.zeros(z.shape[1])
     for code in range(codes.max() + 1):
         members = z[codes == code]
         within += ((members - members.mean(axis=0)) ** 2).sum(axis=0)
     return np.asarray(within / (z**2).sum(axis=0))
+
+
+def _weighted_within(z: HostArray, codes: HostArray, row_weights: HostArray) -> HostArray:
+    within = np.zeros(z.shape[1])
+    for code in range(codes.max() + 1):
+        members, weights = z[codes == code], row_weights[codes == code]
+        within += weights @ (members - weights @ members / weights.sum()) ** 2
+    return np.asarray(within / (row_weights @ z**2))
 
 
 def rayleigh_quotients(z: HostArray, graph: Graph, centred: bool) -> HostArray:

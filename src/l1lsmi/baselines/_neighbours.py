@@ -234,6 +234,25 @@ class MixedColumns:
             totals[j] = around + around.T
         return totals
 
+    def weighted_differences_between(self, left: HostArray, right: HostArray) -> HostArray:
+        """The same, of pairs of rows with weights: of the first row in each class, and of the second.
+
+        ``left`` and ``right`` are (rows, classes). Returns an array of shape (columns, classes, classes).
+        """
+        all_left, all_right = left.sum(axis=0), right.sum(axis=0)
+        totals = np.empty((self.values.shape[1], all_left.size, all_right.size))
+        is_categorical = np.isin(np.arange(totals.shape[0]), self.categorical)
+        for j, column in enumerate(self.values.T):
+            if is_categorical[j]:
+                member = column == np.arange(column.max() + 1)[:, None]
+                totals[j] = np.outer(all_left, all_right) - (member @ left).T @ (member @ right)
+                continue
+            order = np.argsort(column)
+            gaps = np.diff(column[order])[:, None]
+            below, above = np.cumsum(left[order], axis=0)[:-1], np.cumsum(right[order], axis=0)[:-1]
+            totals[j] = (below * gaps).T @ (all_right - above) + ((all_left - below) * gaps).T @ above
+        return totals
+
 
 def _count_values(values: HostArray, most: int) -> HostArray:
     """Number of distinct values in each column, or ``most + 1`` if there are more than ``most``."""

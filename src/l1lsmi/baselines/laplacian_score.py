@@ -113,14 +113,17 @@ class LaplacianScore(Selector):
     def _uses_target(self) -> bool:
         return bool(self.graph == "supervised")
 
-    def _learn(self, table: Table, target: Target | None, k: int) -> dict[str, Any]:
+    def _learn(
+        self, table: Table, target: Target | None, k: int, row_weights: HostArray | None = None
+    ) -> dict[str, Any]:
         z = to_numpy(table.take(np.arange(table.n_rows), table.varying))
+        weights = row_weights if target is None else target.row_weights
         targets = [None] if target is None else target.each()
-        scores = np.mean([self._score(z, one) for one in targets], axis=0)
+        scores = np.mean([self._score(z, one, weights) for one in targets], axis=0)
         return learned_from_scores(scores, table.varying, table.n_columns, k)
 
-    def _score(self, z: HostArray, target: Target | None) -> HostArray:
+    def _score(self, z: HostArray, target: Target | None, weights: HostArray | None) -> HostArray:
         if target is not None and target.is_classification:
-            return -within_class_variance(z, target.codes)
-        graph = neighbour_graph(graph_coordinates(z, target), self.n_neighbors, self.sigma)
+            return -within_class_variance(z, target.codes, weights)
+        graph = neighbour_graph(graph_coordinates(z, target), self.n_neighbors, self.sigma, weights)
         return -rayleigh_quotients(z, graph, centred=True)

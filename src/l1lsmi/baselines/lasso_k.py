@@ -111,6 +111,10 @@ class LassoK(Selector):
         columns, m = table.varying, table.n_columns
         x = to_numpy(table.take(np.arange(table.n_rows), columns))
         y = _numbers(target)
+        if target.row_weights is not None:
+            # Least squares in which rows are multiplied by the roots of their weights.
+            roots = np.sqrt(target.row_weights)
+            x, y = x * roots[:, None], (y.T * roots).T
         fit = lasso_path_until if y.ndim == 1 else _multi_task_lasso
         distinct = _distinct_columns(x)
         coef, active = np.zeros((columns.size, *y.shape[1:])), np.zeros(columns.size, dtype=bool)
@@ -140,9 +144,10 @@ def _numbers(target: Target) -> HostArray:
         return target.values
     assert target.classes is not None
     if target.classes.size == 2:
-        return np.asarray((target.codes - target.codes.mean()) / target.codes.std())
-    indicators = np.eye(target.classes.size)[target.codes]
-    return np.asarray(indicators - indicators.mean(axis=0))
+        mean = np.average(target.codes, weights=target.row_weights)
+        variance = np.average((target.codes - mean) ** 2, weights=target.row_weights)
+        return np.asarray((target.codes - mean) / np.sqrt(variance))
+    return np.asarray(np.eye(target.classes.size)[target.codes] - target.class_shares())
 
 
 def _distinct_columns(x: HostArray) -> HostArray:

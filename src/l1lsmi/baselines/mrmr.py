@@ -20,6 +20,7 @@ from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Table
 from l1lsmi._validation.parameters import seed_of
 from l1lsmi._validation.target import TASKS
+from l1lsmi.baselines._neighbour_information import weighted_information
 
 #: Default redundancy of each relevance.
 DEFAULT_REDUNDANCY = {"discretised": "discretised", "knn": "knn", "f": "correlation"}
@@ -164,7 +165,8 @@ class MRMR(Selector):
         """Relevance of every column, and the function that computes redundancies."""
         parts: dict[str, tuple[Any, Redundancy]] = {}
         if "discretised" in (self.relevance, kind):
-            states = States(discretise(x, self.n_bins))
+            weights = target.row_weights
+            states = States(discretise(x, self.n_bins, weights), weights)
             parts["discretised"] = (
                 lambda: _mean_over_targets(
                     lambda one: states.information(_target_states(one, self.n_bins)), target
@@ -172,14 +174,14 @@ class MRMR(Selector):
                 lambda j: states.information(states.codes[:, j]),
             )
         if "knn" in (self.relevance, kind):
-            neighbours = _NeighbourInformation(x, seed_of(self.random_state))
+            neighbours = _NeighbourInformation(x, target.row_weights, seed_of(self.random_state))
             parts["knn"] = (
                 partial(_mean_over_targets, neighbours.relevance, target),
                 neighbours.redundancy,
             )
         parts["f"] = parts["correlation"] = (
             partial(f_statistic, x, target),
-            lambda j: correlation_between(x, x[:, j : j + 1])[:, 0],
+            lambda j: correlation_between(x, x[:, j : j + 1], target.row_weights)[:, 0],
         )
         return parts[self.relevance][0](), parts[kind][1]
 
@@ -214,13 +216,16 @@ def _mean_over_targets(relevance: Callable[[Target], HostArray], target: Target)
 
 
 def _target_states(target: Target, n_bins: int | None) -> HostArray:
-    return target.codes if target.values is None else discretise(target.values[:, None], n_bins)[:, 0]
+    if target.values is None:
+        return target.codes
+    return discretise(target.values[:, None], n_bins, target.row_weights)[:, 0]
 
 
 class _NeighbourInformation:
     """Mutual information of columns with one another and with a target, by nearest neighbours."""
 
-    def __init__(self, x: HostArray, seed: int) -> None:
+    def __init__(self, x: HostArray, row_weights: HostArray | None, seed: int) -> None:
+        self._weights = row_weights
         self.discrete = is_discrete(x)
         self.x, self.seed = x.copy(), seed
         self.x[:, self.discrete] = discretise(x[:, self.discrete], None)
@@ -236,6 +241,9 @@ class _NeighbourInformation:
     def _information(self, y: HostArray, discrete: bool) -> HostArray:
         if discrete and np.unique(y).size == y.size:
             return np.zeros(self.x.shape[1])  # no class has two rows
+        if self._weights is not None:
+            k = min(N_NEIGHBORS, y.size - 1)
+            return weighted_information(self.x, y, self.discrete, discrete, k, self._weights, self.seed)
         estimate = mutual_info_classif if discrete else mutual_info_regression
         return np.asarray(
             estimate(

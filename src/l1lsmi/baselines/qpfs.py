@@ -145,6 +145,9 @@ class QPFS(Selector):
         columns = table.varying
         x = to_numpy(table.take(np.arange(table.n_rows), columns))
         relevance = correlation_with_target(x, target)
+        if target.row_weights is not None:
+            # Products of columns are then weighted sums.
+            x *= np.sqrt(target.row_weights)[:, None]
         alpha, minimum = self._solve(x, relevance)
         scores = np.where(minimum.weights > 0, minimum.weights, -minimum.multipliers)
         # Rounded, so that copies of a feature tie.

@@ -132,15 +132,17 @@ class ReliefF(Selector):
         # Sorted by class, the rows of a class are a slice.
         order = np.argsort(target.codes, kind="stable")
         columns = MixedColumns.of(table, order, self.discrete_threshold)
+        weights = None if target.row_weights is None else target.row_weights[order]
         near = table.n_rows if isinstance(self.n_neighbors, str) else self.n_neighbors
         if target.values is not None:
             y = target.values / np.ptp(target.values)
-            return _value_scores(self._sum_blocks(_value_term, columns, y, near))
+            return _value_scores(self._sum_blocks(_value_term, columns, y, near, weights))
         sizes = np.bincount(target.codes)
-        class_weights = _class_weights(sizes, self.miss_weights)
+        class_weights = _class_weights(np.bincount(target.codes, target.row_weights), self.miss_weights)
         if near >= sizes.max():
-            return _score_against_all(columns, sizes, class_weights) / table.n_rows
-        return np.asarray(self._sum_blocks(_class_term, columns, sizes, near, class_weights) / table.n_rows)
+            return _score_against_all(columns, sizes, class_weights, weights) / target.weight
+        arguments = (sizes, near, class_weights, weights)
+        return np.asarray(self._sum_blocks(_class_term, columns, *arguments) / target.weight)
 
     def _sum_blocks(self, term: Any, columns: MixedColumns, *arguments: Any) -> Any:
         """Sum the terms of all blocks of rows, in the same order for every ``n_jobs``."""
@@ -169,7 +171,12 @@ def _class_weights(class_sizes: HostArray, miss_weights: str) -> HostArray:
 
 
 def _class_term(
-    columns: MixedColumns, block: slice, class_sizes: HostArray, near: int, class_weights: HostArray
+    columns: MixedColumns,
+    block: slice,
+    class_sizes: HostArray,
+    near: int,
+    class_weights: HostArray,
+    row_weights: HostArray | None,
 ) -> HostArray:
     distances = columns.distances(block)
     code_of_row = np.repeat(np.arange(class_sizes.size), class_sizes)[block]
@@ -179,21 +186,62 @@ def _class_term(
         rows, others, weights = weighted_neighbours(distances[:, start:stop], np.ones(min(near, size)))
         found = np.maximum(1, np.minimum(near, size - (code_of_row == code)))
         scale = class_weights[code_of_row, code] / found
+        if row_weights is not None:
+            weights = _with_row_weights(rows, weights, row_weights[start:stop][others], row_weights[block])
         total += columns.differences(rows + block.start, others + start, weights * scale[rows])
     return total
 
 
-def _score_against_all(columns: MixedColumns, class_sizes: HostArray, class_weights: HostArray) -> HostArray:
+def _with_row_weights(
+    rows: HostArray, weights: HostArray, of_others: HostArray, of_rows: HostArray
+) -> HostArray:
+    """Weights of neighbours in proportion to those of their rows, with the same sum, times those of the rows.
+
+    Parameters
+    ----------
+    rows : numpy.ndarray of int, shape (pairs,)
+        Row of every pair.
+    weights : numpy.ndarray of shape (pairs,)
+        Weights of the neighbours by their ranks.
+    of_others : numpy.ndarray of shape (pairs,)
+        Weights of the neighbours as rows.
+    of_rows : numpy.ndarray of shape (rows,)
+    """
+    before = np.bincount(rows, weights, of_rows.size)
+    after = np.bincount(rows, weights * of_others, of_rows.size)
+    factor = of_rows * before / np.where(after > 0, after, 1.0)
+    return np.asarray(weights * of_others * factor[rows])
+
+
+def _score_against_all(
+    columns: MixedColumns, class_sizes: HostArray, class_weights: HostArray, row_weights: HostArray | None
+) -> HostArray:
     """Sum of `_class_term` over all blocks if every row is compared with all others."""
+    if row_weights is not None:
+        member = np.repeat(np.eye(class_sizes.size), class_sizes, axis=0)
+        of_class = row_weights @ member
+        # Beside itself a row has this weight of its own class; if it is the only one, there is no difference.
+        others = member @ of_class - row_weights
+        alone = np.repeat(class_sizes == 1, class_sizes)
+        within = row_weights / np.where(alone, 1.0, others)
+        right = member * row_weights[:, None]
+        between = columns.weighted_differences_between(right, right) / of_class
+        own = columns.weighted_differences_between(member * within[:, None], right)
+        each = np.where(np.eye(class_sizes.size, dtype=bool), own, between)
+        return np.asarray(np.einsum("jab,ab->j", each, class_weights))
     found = np.maximum(1, class_sizes - np.eye(class_sizes.size))
     return np.asarray(np.einsum("jab,ab->j", columns.differences_between(class_sizes), class_weights / found))
 
 
-def _value_term(columns: MixedColumns, block: slice, y: HostArray, near: int) -> HostArray:
+def _value_term(
+    columns: MixedColumns, block: slice, y: HostArray, near: int, row_weights: HostArray | None
+) -> HostArray:
     # The weights of ranks above 6 sigma are below rounding errors.
     ranks = np.arange(1, min(near, columns.n_rows - 1, 6 * RANK_SIGMA) + 1)
     rank_weights = np.exp(-((ranks / RANK_SIGMA) ** 2))
     rows, others, weights = weighted_neighbours(columns.distances(block), rank_weights / rank_weights.sum())
+    if row_weights is not None:
+        weights = _with_row_weights(rows, weights, row_weights[others], row_weights[block])
     rows = rows + block.start
     weights = np.stack([weights, weights * np.abs(y[rows] - y[others])])
     return np.column_stack([columns.differences(rows, others, weights), weights.sum(axis=1)])

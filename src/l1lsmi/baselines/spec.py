@@ -131,25 +131,28 @@ class SPEC(Selector):
     def _uses_target(self) -> bool:
         return bool(self.graph == "supervised")
 
-    def _learn(self, table: Table, target: Target | None, k: int) -> dict[str, Any]:
+    def _learn(
+        self, table: Table, target: Target | None, k: int, row_weights: HostArray | None = None
+    ) -> dict[str, Any]:
         z = to_numpy(table.take(np.arange(table.n_rows), table.varying))
+        weights = row_weights if target is None else target.row_weights
         targets = [None] if target is None else target.each()
-        scores = np.mean([self._score(z, one) for one in targets], axis=0)
+        scores = np.mean([self._score(z, one, weights) for one in targets], axis=0)
         return learned_from_scores(scores, table.varying, table.n_columns, k)
 
-    def _score(self, z: HostArray, target: Target | None) -> HostArray:
+    def _score(self, z: HostArray, target: Target | None, weights: HostArray | None) -> HostArray:
         """Scores for one target, or without."""
         if target is not None and target.is_classification:
-            return self._score_classes(z, target.codes)
-        return self._score_graph(z, graph_coordinates(z, target))
+            return self._score_classes(z, target.codes, weights)
+        return self._score_graph(z, graph_coordinates(z, target), weights)
 
-    def _score_classes(self, z: HostArray, codes: HostArray) -> HostArray:
+    def _score_classes(self, z: HostArray, codes: HostArray, weights: HostArray | None) -> HostArray:
         # All degrees are 1 and z is centred: the first cosine is 0, and phi1 is phi2.
-        within = within_class_variance(z, codes)
+        within = within_class_variance(z, codes, weights)
         return 2 * (1 - within) if self.criterion == "phi3" else -within
 
-    def _score_graph(self, z: HostArray, points: HostArray) -> HostArray:
-        graph = neighbour_graph(points, self.n_neighbors, self.sigma)
+    def _score_graph(self, z: HostArray, points: HostArray, weights: HostArray | None) -> HostArray:
+        graph = neighbour_graph(points, self.n_neighbors, self.sigma, weights)
         if self.criterion == "phi3":
             return spectral_scores(z, graph, self.n_eigenvectors, banded=points.shape[1] == 1)
         return -rayleigh_quotients(z, graph, centred=self.criterion == "phi2")

@@ -167,7 +167,7 @@ class KnockoffSelector(Selector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]  # no weights
         """Select features, with knockoffs.
 
         Parameters

@@ -18,9 +18,8 @@ from l1lsmi._numerics.set_scorer import DrawScorer
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import RowTable
 from l1lsmi._rows.tails import clip_tails
-from l1lsmi._validation.features import check_varying
 from l1lsmi._validation.parameters import seed_of
-from l1lsmi._validation.tables import check_table
+from l1lsmi._validation.rows import read_rows_for
 
 
 class MeasureProblem:
@@ -241,40 +240,43 @@ class Measure(BaseEstimator):
         """The table with heavy tails clipped, unless they are to be kept."""
         return clip_tails(table, target) if self.tails == "clip" else table
 
-    def _problem(self, X: Any, y: Any) -> Any:
+    def _problem(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         self._validate_params()
-        table, target = check_table(X, y, self.task)
-        check_varying(table)
-        return self.bind(table, target, self.random_state)
+        measure, rows = read_rows_for(self, X, y, sample_weight)
+        return measure.bind(rows.table, rows.target, self.random_state)
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Estimate how strongly y depends on all columns of X.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights of the rows: a row of weight 2 counts as two copies of it. None is 1.
 
         Returns
         -------
         score : float
         """
-        problem = self._problem(X, y)
+        problem = self._problem(X, y, sample_weight)
         return float(problem.score_set(problem.columns))
 
-    def score_each(self, X: Any, y: Any) -> HostArray:
+    def score_each(self, X: Any, y: Any, sample_weight: Any = None) -> HostArray:
         """Estimate how strongly y depends on each column of X alone.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights of the rows: a row of weight 2 counts as two copies of it. None is 1.
 
         Returns
         -------
         scores : numpy.ndarray of shape (n_features,)
             0 for constant columns.
         """
-        problem = self._problem(X, y)
+        problem = self._problem(X, y, sample_weight)
         scores = np.asarray(problem.score_each(problem.columns))
         return scatter(scores, problem.columns, problem.n_features, fill=0.0)

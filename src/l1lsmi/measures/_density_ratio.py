@@ -36,7 +36,7 @@ class DensityRatioMeasure(Measure):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_basis": [Interval(Integral, 1, None, closed="left")],
         "centers": [StrOptions({"balanced", "uniform"})],
-        "cv": [Interval(Integral, 2, None, closed="left"), HasMethods(["split", "get_n_splits"])],
+        "cv": [Interval(Integral, 2, None, closed="left"), HasMethods(["split", "get_n_splits"]), list],
         "sigma_factors": ["array-like"],
         "sigmas": ["array-like"],
         "target_sigma_factor": [Interval(Real, 1e-6, 1e6, closed="both")],
@@ -55,20 +55,22 @@ class DensityRatioMeasure(Measure):
     sigmas: Any
     target_sigma_factor: float
 
-    def estimate(self, X: Any, y: Any) -> DensityRatioEstimate:
+    def estimate(self, X: Any, y: Any, sample_weight: Any = None) -> DensityRatioEstimate:
         """Fit the density ratio and keep everything about it.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights of the rows: a row of weight 2 counts as two copies of it. None is 1.
 
         Returns
         -------
         estimate : DensityRatioEstimate
         """
         with single_threaded_blas():
-            problem = self._problem(X, y)
+            problem = self._problem(X, y, sample_weight)
             draw, (model, fit) = problem.fit_set(problem.columns)
         return _estimate_of(problem, draw, model, fit)
 

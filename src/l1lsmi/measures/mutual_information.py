@@ -34,9 +34,9 @@ class MutualInformation(DensityRatioMeasure):
         Number of kernel centres, drawn from the rows.
     centers : {"balanced", "uniform"}, default="balanced"
         "balanced" draws as evenly over the classes as they allow; "uniform" draws from all rows alike.
-    cv : int or splitter, default=5
-        Number of folds, stratified for classes; or a splitter whose test parts cover every row once
-        (its training parts are not used).
+    cv : int, splitter or list of splits, default=5
+        Number of folds, stratified for classes; or a splitter, or its splits, whose test parts cover every
+        row once (training parts are not used).
     sigma_factors : sequence of float, default=(0.2, 0.5, 1, 2, 5)
         Candidate kernel widths over the median distance between (weighted) centres.
     sigmas : sequence of float, default=()

@@ -49,19 +49,21 @@ class Pearson(Measure):
     def __init__(self, *, task: str = "auto") -> None:
         self.task = task
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Mean of the absolute correlations of the columns of X with y.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights of the rows: a row of weight 2 counts as two copies of it. None is 1.
 
         Returns
         -------
         score : float
         """
-        return float(np.mean(self.score_each(X, y)))
+        return float(np.mean(self.score_each(X, y, sample_weight)))
 
     def bind(self, table: RowTable, target: Target, random_state: Any = None) -> PearsonProblem:
         """Bind the measure to data, for a strategy to search.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import fields
 from functools import partial
 from numbers import Integral
@@ -12,6 +13,7 @@ import numpy as np
 from joblib import cpu_count, effective_n_jobs
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import PredefinedSplit
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,9 +21,11 @@ from l1lsmi._arrays import HostArray
 from l1lsmi._base import Selector
 from l1lsmi._rows.table import PRECISIONS, Resources
 from l1lsmi._validation.features import check_device
-from l1lsmi._validation.folds import check_groups, group_folds
+from l1lsmi._validation.folds import check_groups, given_folds, group_folds
 from l1lsmi._validation.parameters import check_count, seed_of
+from l1lsmi._validation.rows import Rows
 from l1lsmi._validation.tables import MISSING
+from l1lsmi._validation.weights import CLASS_WEIGHTS
 from l1lsmi.measures import Measure
 from l1lsmi.measures._base import MeasureProblem
 from l1lsmi.strategies import L1Paper, L1Path, Strategy
@@ -55,6 +59,7 @@ class PartsSelector(Selector):
         "p_value": ["boolean"],
         "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
         "missing": [StrOptions(set(MISSING))],
+        "class_weight": CLASS_WEIGHTS,
         "memory_limit": [Interval(Integral, 1, None, closed="left"), None],
         "device": [str, None],
         "precision": [StrOptions(set(PRECISIONS))],
@@ -62,6 +67,7 @@ class PartsSelector(Selector):
     }
     pool: int | str | None
     p_value: bool
+    class_weight: Any
     memory_limit: int | None
     device: str | None
     precision: str
@@ -70,7 +76,7 @@ class PartsSelector(Selector):
     p_value_: float | None
     order_: HostArray
 
-    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Select the features of X that are most informative about y.
 
         Parameters
@@ -82,6 +88,9 @@ class PartsSelector(Selector):
             The target, or several: numbers, classes, or a dataframe of both. A structured array of events
             (bool) and times is survival. Of a file or dataframe that is not in memory, the name of the
             column, or a list of names.
+        sample_weight : array-like of shape (n_samples,), str or None, default=None
+            Weights of the rows: a row of weight 2 counts as two copies of it, one of weight 0 is left out.
+            Of a file or dataframe that is not in memory, the name of the column that has them. None is 1.
         groups : array-like of shape (n_samples,) or None, default=None
             Rows with the same value belong together, such as the samples of a patient: they are never
             split between folds, or between rows that a search sees and rows that judge it.
@@ -90,7 +99,7 @@ class PartsSelector(Selector):
         -------
         self : object
         """
-        return self._fit(X, y, groups=groups)
+        return self._fit(X, y, sample_weight, groups=groups)
 
     def support_for(self, k: int) -> HostArray:
         """The set of another number of features, from the same fit.
@@ -114,9 +123,23 @@ class PartsSelector(Selector):
     def _n_selected(self, n_features: int) -> Any:
         return None if self.n_features_to_select == "auto" else super()._n_selected(n_features)
 
-    def _read(self, X: Any, y: Any, checked: Selector) -> tuple[Any, Any]:
-        table, target = super()._read(X, y, checked)
-        return (table if self.device is None else check_device(table, self.device)), target
+    def _read(
+        self,
+        X: Any,
+        y: Any,
+        checked: Selector,
+        sample_weight: Any = None,
+        given: Mapping[str, Any] | None = None,
+    ) -> Rows:
+        rows = super()._read(X, y, checked, sample_weight, given)
+        return rows if self.device is None else rows._replace(table=check_device(rows.table, self.device))
+
+    def _beside(self, given: Mapping[str, Any], n_rows: int, y: HostArray | None) -> Mapping[str, HostArray]:
+        groups = check_groups(given.get("groups"), n_rows)
+        folds, cv = None, getattr(self._make_measure(), "cv", None)
+        if cv is not None and y is not None:
+            folds = given_folds(cv, n_rows, y, self._task())
+        return {name: value for name, value in (("groups", groups), ("folds", folds)) if value is not None}
 
     def _takes_any_kind(self) -> bool:
         return True
@@ -130,10 +153,14 @@ class PartsSelector(Selector):
         """Number of threads."""
         raise NotImplementedError
 
-    def _learn(self, table: Any, target: Any, k: Any, groups: Any = None) -> dict[str, Any]:
+    def _learn(
+        self, table: Any, target: Any, k: Any, groups: Any = None, folds: Any = None
+    ) -> dict[str, Any]:
         measure, strategy = self._make_measure(), self._make_strategy()
         groups = check_groups(groups, table.n_rows)
-        if groups is not None and "cv" in measure.get_params():
+        if folds is not None:
+            measure = clone(measure).set_params(cv=PredefinedSplit(folds))
+        elif groups is not None and "cv" in measure.get_params():
             measure = clone(measure).set_params(cv=group_folds(measure.cv, groups))
         if isinstance(self.pool, Integral) and k is not None and self.pool < k:
             raise ValueError(

@@ -42,6 +42,9 @@ class FeatureSelector(PartsSelector):
         What missing values are. "ignore": they say nothing, and are at the mean distance from all others.
         "value": "missing" is a value of its own. "auto" decides for each column, by a test of whether the
         target depends on which of its values are missing.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of classes, by which the weights of their rows are multiplied: a class that is not in the dict
+        has weight 1, and "balanced" gives all classes the same sum of weights. None weights all rows alike.
     memory_limit : int or None, default=None
         Bytes that may be used beside X, by a measure that supports out-of-core data:
         `SquaredMutualInformation` or `HSIC`; see `L1LSMI` and `L1HSIC`.
@@ -129,6 +132,7 @@ class FeatureSelector(PartsSelector):
         p_value: bool = True,
         categorical_features: Any = "from_dtype",
         missing: str = "auto",
+        class_weight: Any = None,
         memory_limit: int | None = None,
         device: str | None = None,
         precision: str = "float64",
@@ -141,6 +145,7 @@ class FeatureSelector(PartsSelector):
         self.p_value = p_value
         self.categorical_features = categorical_features
         self.missing = missing
+        self.class_weight = class_weight
         self.memory_limit = memory_limit
         self.device = device
         self.precision = precision

@@ -60,6 +60,9 @@ class L1HSIC(L1Selector):
         What missing values are. "ignore": they say nothing, and are at the mean distance from all others.
         "value": "missing" is a value of its own. "auto" decides for each column, by a test of whether the
         target depends on which of its values are missing.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of classes, by which the weights of their rows are multiplied: a class that is not in the dict
+        has weight 1, and "balanced" gives all classes the same sum of weights. None weights all rows alike.
     memory_limit : int or None, default=None
         Bytes that may be used beside X, what medians take (2,000 rows, and a distance for each pair of
         them) and the targets. Blocks of rows are made so small that they fit; of rows that are not in
@@ -163,6 +166,7 @@ class L1HSIC(L1Selector):
         p_value: bool = True,
         categorical_features: Any = "from_dtype",
         missing: str = "auto",
+        class_weight: Any = None,
         memory_limit: int | None = None,
         device: str | None = None,
         precision: str = "float64",
@@ -183,6 +187,7 @@ class L1HSIC(L1Selector):
         self.p_value = p_value
         self.categorical_features = categorical_features
         self.missing = missing
+        self.class_weight = class_weight
         self.memory_limit = memory_limit
         self.device = device
         self.precision = precision

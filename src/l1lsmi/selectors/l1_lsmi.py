@@ -30,8 +30,8 @@ class L1LSMI(L1Selector):
     n_restarts : int or None, default=None
         Restarts at most; None is 8 for "path", which stops as soon as restarts agree, and 20 for
         "paper".
-    cv : int or splitter, default=5
-        Number of folds for model selection, or a splitter that tests every row once, such as
+    cv : int, splitter or list of splits, default=5
+        Number of folds for model selection, or a splitter, or its splits, that tests every row once, such as
         PredefinedSplit to keep groups together: sets of features are then compared by these folds
         alone, never by single rows left out. A splitter that shuffles needs a random_state of its own.
     task : {"auto", "classification", "regression", "survival"}, default="auto"
@@ -65,6 +65,9 @@ class L1LSMI(L1Selector):
         What missing values are. "ignore": they say nothing, and are at the mean distance from all others.
         "value": "missing" is a value of its own. "auto" decides for each column, by a test of whether the
         target depends on which of its values are missing.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of classes, by which the weights of their rows are multiplied: a class that is not in the dict
+        has weight 1, and "balanced" gives all classes the same sum of weights. None weights all rows alike.
     memory_limit : int or None, default=None
         Bytes that may be used beside X; rows that do not fit are computed anew for every step instead of
         being cached. None caches up to a quarter of a gigabyte, and on a device a part of its free memory.
@@ -144,6 +147,10 @@ class L1LSMI(L1Selector):
     (``tails``): a value that is thousands of times as large as all others neither hides nor emphasises
     its column.
 
+    Equal rows are merged into one with the sum of their weights, so that no copy of a row judges what was
+    fitted to another; only ratios of weights matter. Where all columns and the target are discrete, rows are
+    equal by chance: each is then an observation of its own, and whole weights are numbers of such rows.
+
     Examples
     --------
     >>> import numpy as np
@@ -164,6 +171,14 @@ class L1LSMI(L1Selector):
     (array([2, 5]), True)
     >>> int(selector.support_for(4).sum())
     4
+
+    A weight counts as copies of a row:
+
+    >>> weights = rng.integers(0, 3, size=300)
+    >>> weighted = L1LSMI(2).fit(X, y, sample_weight=weights)
+    >>> repeated = L1LSMI(2).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    >>> weighted.smi_ == repeated.smi_
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -187,6 +202,7 @@ class L1LSMI(L1Selector):
         p_value: bool = True,
         categorical_features: Any = "from_dtype",
         missing: str = "auto",
+        class_weight: Any = None,
         memory_limit: int | None = None,
         device: str | None = None,
         precision: str = "float64",
@@ -208,6 +224,7 @@ class L1LSMI(L1Selector):
         self.p_value = p_value
         self.categorical_features = categorical_features
         self.missing = missing
+        self.class_weight = class_weight
         self.memory_limit = memory_limit
         self.device = device
         self.precision = precision

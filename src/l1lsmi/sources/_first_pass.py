@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
+from l1lsmi._arrays import HostArray
+from l1lsmi._rows.distinct import row_hashes
 from l1lsmi._rows.stream import BlockSource, ColumnStatistics, StreamTable
 from l1lsmi._rows.table import Resources
 from l1lsmi._validation.features import check_finite
@@ -52,6 +56,7 @@ def merge_blocks(sums: Iterable[ColumnStatistics]) -> ColumnStatistics:
 
 def stream_table(source: BlockSource, names: Sequence[str] | None, resources: Resources) -> StreamTable:
     """Pass over a source once and wrap it."""
+    hashes: list[HostArray] = []
 
     def of_blocks() -> Any:
         start = 0
@@ -59,7 +64,9 @@ def stream_table(source: BlockSource, names: Sequence[str] | None, resources: Re
             check_finite(block, names, start)
             start += len(block)
             if len(block):
+                hashes.append(row_hashes(block))
                 yield ColumnStatistics.of(block)
 
     total = merge_blocks(of_blocks())
-    return StreamTable(source, total.n_rows, total.mean, total.scale, resources)
+    found = np.concatenate(hashes)
+    return StreamTable(source, total.n_rows, total.mean, total.scale, resources, hashes=found)

@@ -56,23 +56,30 @@ class ArrowSource:
                 yield from ArrowFile(stream, str(file_format(self.dataset))).batches(names)
 
 
-def open_arrow(X: Any, y: Any, resources: Resources) -> OpenRows:
+def open_arrow(X: Any, y: Any, resources: Resources, sample_weight: Any = None) -> OpenRows:
     """Open a path, a dataset or a table of pyarrow."""
     check_named(y)
     dataset, what = _dataset(X)
     targets = named_columns(y, dataset.schema.names) or []
-    for target in targets:
-        if target not in dataset.schema.names:
-            named = "is" if isinstance(y, str) else "names"
-            raise ValueError(f"y {named} {target!r}, but {what} has no such column: it has {_some(dataset)}.")
-    left_out = {*targets, *index_columns(dataset.schema)}
+    weights = sample_weight if isinstance(sample_weight, str) else None
+    for argument, names_of in (("y", targets), ("sample_weight", [] if weights is None else [weights])):
+        for name in names_of:
+            if name not in dataset.schema.names:
+                named = "names" if argument == "y" and not isinstance(y, str) else "is"
+                raise ValueError(
+                    f"{argument} {named} {name!r}, but {what} has no such column: it has {_some(dataset)}."
+                )
+    beside = [*targets, *([] if weights is None else [weights])]
+    left_out = {*beside, *index_columns(dataset.schema)}
     names = tuple(name for name in dataset.schema.names if name not in left_out)
     _check_columns(dataset, names, what)
-    source = ArrowSource(dataset, names, _files(dataset, (*names, *targets)))
+    source = ArrowSource(dataset, names, _files(dataset, (*names, *beside)))
     if targets:
-        columns = [_column(source, target, what) for target in targets]
+        columns = [_column(source, target, "y", what) for target in targets]
         y = columns[0] if len(columns) == 1 else TargetColumns.named(targets, columns)
-    return OpenRows(stream_table(source, names, resources), y, list(names))
+    if weights is not None:
+        sample_weight = _column(source, weights, "sample_weight", what)
+    return OpenRows(stream_table(source, names, resources), y, list(names), sample_weight)
 
 
 def _dataset(X: Any) -> tuple[Any, str]:
@@ -143,10 +150,12 @@ def _check_file(file: Any, dataset: Any, first: Any, names: tuple[str, ...], out
             )
 
 
-def _column(source: ArrowSource, name: str, what: str) -> HostArray:
+def _column(source: ArrowSource, name: str, argument: str, what: str) -> HostArray:
     parts = [batch.column(0) for batch in source.batches([name])]
     if any(part.null_count for part in parts):
-        raise ValueError(f"y is column {name!r} of {what}, which has missing values: drop those rows.")
+        raise ValueError(
+            f"{argument} is column {name!r} of {what}, which has missing values: drop those rows."
+        )
     values = [part.to_numpy(zero_copy_only=False) for part in parts]
     return np.concatenate(values) if values else np.empty(0)
 

@@ -36,6 +36,7 @@ class FactorySource:
     factory: Callable[[], Any]
     n_columns: int | None = None
     targets: list[HostArray] | None = field(default_factory=list)
+    weights: list[HostArray] = field(default_factory=list)
     names: list[Any] | None = None
 
     def blocks(self, columns: HostArray | None) -> Iterator[HostArray]:
@@ -46,7 +47,7 @@ class FactorySource:
                 f"X is a function that gives a {type(given).__name__}: let it give an iterator of blocks."
             )
         for number, item in enumerate(given):
-            values, targets = item if isinstance(item, tuple) and len(item) == 2 else (item, None)
+            values, targets, weights = _parts_of(item)
             block = as_block(values, f"Block {number} of X")
             self.n_columns = block.shape[1] if self.n_columns is None else self.n_columns
             if block.shape[1] != self.n_columns:
@@ -56,6 +57,8 @@ class FactorySource:
             self._check_names(values, number)
             if self.targets is not None and targets is not None:
                 self.targets.append(plain_target(targets))
+                if weights is not None:
+                    self.weights.append(np.asarray(weights))
             yield block if columns is None else block[:, columns]
 
     def _check_names(self, values: Any, number: int) -> None:
@@ -70,23 +73,38 @@ class FactorySource:
                 "before it."
             )
 
-    def found_targets(self) -> HostArray | None:
-        """The targets of the visit so far; those of further visits are not looked at."""
+    def found_targets(self) -> tuple[HostArray | None, HostArray | None]:
+        """The targets and weights of the visit so far; those of further visits are not looked at."""
         found, self.targets = self.targets, None
+        weights, self.weights = self.weights, []
         if found and len({block.shape[1:] for block in found}) > 1:
             raise ValueError("The blocks of X bring different numbers of targets: let all have the same.")
-        return np.concatenate(found) if found else None
+        return np.concatenate(found) if found else None, np.concatenate(weights) if weights else None
 
 
-def open_blocks(X: Callable[[], Any], y: Any, resources: Resources) -> OpenRows:
+def _parts_of(item: Any) -> tuple[Any, Any, Any]:
+    """Values, targets and weights of a block; None for those that it does not bring."""
+    if not isinstance(item, tuple) or len(item) not in (2, 3):
+        return item, None, None
+    return item[0], item[1], item[2] if len(item) == 3 else None
+
+
+def open_blocks(X: Callable[[], Any], y: Any, resources: Resources, sample_weight: Any = None) -> OpenRows:
     """Open a function that gives an iterator of blocks."""
     source = FactorySource(X)
     table = stream_table(source, None, resources)
-    brought = source.found_targets()
+    brought, weights = source.found_targets()
     if y is None and brought is None:
         raise ValueError(
             "y is None and the blocks bring no targets: pass y, or let every block be a pair (X, y)."
         )
     if y is not None and brought is not None:
         raise ValueError("The blocks bring targets and y is given too: pass one of them.")
-    return OpenRows(table, brought if y is None else y, None)
+    if isinstance(sample_weight, str):
+        raise ValueError(
+            f"sample_weight is {sample_weight!r}, but blocks have no names: pass the weights of all rows."
+        )
+    if sample_weight is not None and weights is not None:
+        raise ValueError("The blocks bring weights and sample_weight is given too: pass one of them.")
+    chosen = weights if sample_weight is None else sample_weight
+    return OpenRows(table, brought if y is None else y, None, chosen)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from l1lsmi._arrays import HostArray, call_single_threaded, single_threaded_blas
+from l1lsmi._rows.distinct import Arrangement, row_hashes
 from l1lsmi._rows.kinds import Kinds
 from l1lsmi._rows.out_of_core import OutOfCoreTable
 from l1lsmi._rows.parts import Part, add_up
@@ -35,7 +36,7 @@ GONE = (
 )
 
 
-def open_dask(X: Any, y: Any, resources: Resources) -> OpenRows:
+def open_dask(X: Any, y: Any, resources: Resources, sample_weight: Any = None) -> OpenRows:
     """Open a dask array or dataframe, on the cluster of the present client or else a chunk at a time."""
     check_named(y)
     if not isinstance(getattr(X, "ndim", None), int):
@@ -43,28 +44,39 @@ def open_dask(X: Any, y: Any, resources: Resources) -> OpenRows:
     if X.ndim != 2:
         raise ValueError(f"Expected 2D array, got X with {X.ndim} dimension(s): one row per sample.")
     names = list(X.columns) if hasattr(X, "columns") else None
+    beside = {"y": y, "sample_weight": sample_weight}
     if names is not None:
-        X, y, names = _without_target(X, y, names)
-        y = computed_targets(y)
-    elif isinstance(y, str):
-        raise ValueError(f"y is {y!r}, but X is a dask array, which has no names: pass the targets.")
+        X, beside, names = _without_named(X, beside, names)
+    for argument, value in beside.items():
+        if isinstance(value, str):
+            raise ValueError(
+                f"{argument} is {value!r}, but X is a dask array, which has no names: pass the values."
+            )
+        beside[argument] = computed_targets(value)
+    y, sample_weight = beside.values()
     chunks = _chunks(X)
     client = _client()
     if client is None:
         source = FactorySource(lambda: (chunk.compute() for chunk in chunks))
-        return OpenRows(stream_table(source, names, resources), y, names)
-    return OpenRows(_cluster_table(client, chunks, names, resources), y, names)
+        return OpenRows(stream_table(source, names, resources), y, names, sample_weight)
+    return OpenRows(_cluster_table(client, chunks, names, resources), y, names, sample_weight)
 
 
-def _without_target(X: Any, y: Any, names: list[Any]) -> tuple[Any, Any, list[str]]:
-    """The features of a dataframe, and its target where it is named."""
+def _without_named(X: Any, beside: dict[str, Any], names: list[Any]) -> tuple[Any, dict[str, Any], list[str]]:
+    """The features of a dataframe, and its target and weights where they are named."""
+    y, weights = beside["y"], beside["sample_weight"]
     targets = named_columns(y, names)
-    if targets is not None:
-        for target in targets:
-            if target not in names:
-                named = "is" if isinstance(y, str) else "names"
-                raise ValueError(f"y {named} {target!r}, but X has no such column.")
-        y, names = X[targets[0] if len(targets) == 1 else targets], [n for n in names if n not in targets]
+    named = {"y": targets or [], "sample_weight": [weights] if isinstance(weights, str) else []}
+    for argument, names_of in named.items():
+        for name in names_of:
+            if name not in names:
+                verb = "names" if argument == "y" and not isinstance(y, str) else "is"
+                raise ValueError(f"{argument} {verb} {name!r}, but X has no such column.")
+    if any(named.values()):
+        found = {key: X[some[0] if len(some) == 1 else some] for key, some in named.items() if some}
+        beside = {**beside, **found}
+        left_out = [name for some in named.values() for name in some]
+        names = [name for name in names if name not in left_out]
         X = X[names]
     if len(set(map(str, names))) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -72,7 +84,7 @@ def _without_target(X: Any, y: Any, names: list[Any]) -> tuple[Any, Any, list[st
     for name, kind in zip(names, X.dtypes, strict=True):
         if getattr(kind, "kind", "O") not in "fiub":
             raise ValueError(f"X has column {name!r} of type {kind}: turn it into numbers or leave it out.")
-    return X, y, [str(name) for name in names]
+    return X, beside, [str(name) for name in names]
 
 
 def _chunks(X: Any) -> list[Any]:
@@ -163,6 +175,8 @@ class ClusterTable(OutOfCoreTable):
     resources : Resources
     limits : numpy.ndarray of shape (2, m) or None
     kinds : Kinds or None
+    order : numpy.ndarray of int or None
+    hashes : numpy.ndarray of uint64 or None
     """
 
     client: Any
@@ -173,10 +187,28 @@ class ClusterTable(OutOfCoreTable):
     resources: Resources
     limits: HostArray | None = None
     kinds: Kinds | None = None
+    order: HostArray | None = None
+    hashes: HostArray | None = None
 
     @property
     def n_rows(self) -> int:
         return int(self.starts[-1])
+
+    def arranged(self, arrangement: Arrangement) -> tuple[ClusterTable, ClusterTable]:
+        """The rows of an arrangement, with weighted column statistics; and the same rows as given."""
+        counts, order, weights = arrangement.as_read(self.n_rows)
+        counts_of = np.split(counts, self.starts[1:-1])
+        kept = [(chunk, some) for chunk, some in zip(self.chunks, counts_of, strict=True) if some.any()]
+        with _cluster_errors(self.client):
+            chunks = [self.client.submit(_repeated, *pair, pure=False) for pair in kept]
+        starts = np.cumsum([0, *(int(some.sum()) for _, some in kept)])
+        plain = merge_blocks(_run(self.client, ColumnStatistics.of, [(chunk,) for chunk in chunks]))
+        total = plain
+        if weights is not None:
+            pairs = zip(chunks, np.split(weights, starts[1:-1]), strict=True)
+            total = merge_blocks(_run(self.client, ColumnStatistics.of, pairs))
+        given = ClusterTable(self.client, chunks, starts, plain.mean, plain.scale, self.resources)
+        return replace(given, mean=total.mean, scale=total.scale, order=order), given
 
     def _read(self, rows: HostArray) -> Table:
         places = np.searchsorted(rows, self.starts)
@@ -192,6 +224,7 @@ class ClusterTable(OutOfCoreTable):
 
     def parts(self, target: Any, fold_of_row: HostArray, part_rows: int) -> ClusterParts:
         """The rows with their targets and folds, in the chunks on the workers."""
+        target, fold_of_row = self.in_order_of_reading(target, fold_of_row)
         parts = []
         with _cluster_errors(self.client):
             workers = self._even_places()
@@ -337,7 +370,9 @@ def _cluster_table(
     total = merge_blocks(found)
     starts = np.array([*(start for _, start, _ in kept), total.n_rows])
     resources = replace(resources, cluster=Cluster(client))
-    return ClusterTable(client, [f for f, _, _ in kept], starts, total.mean, total.scale, resources)
+    hashes = np.concatenate(_run(client, row_hashes, [(f,) for f, _, _ in kept]))
+    chunks = [f for f, _, _ in kept]
+    return ClusterTable(client, chunks, starts, total.mean, total.scale, resources, hashes=hashes)
 
 
 @contextmanager
@@ -413,6 +448,10 @@ def _column_sums(block: HostArray, start: int, names: list[str] | None) -> Colum
 
 def _take(block: HostArray, rows: HostArray) -> HostArray:
     return block[rows]
+
+
+def _repeated(block: HostArray, counts: HostArray) -> HostArray:
+    return np.repeat(block, counts, axis=0)
 
 
 def _task(function: Callable[..., Any], arguments: tuple[Any, ...]) -> _Task:

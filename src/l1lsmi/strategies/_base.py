@@ -15,9 +15,8 @@ from sklearn.utils._param_validation import Interval
 from l1lsmi._arrays import single_threaded_blas
 from l1lsmi._progress import Progress
 from l1lsmi._rows.table import Resources
-from l1lsmi._validation.features import check_varying
 from l1lsmi._validation.parameters import check_count, check_measure, check_needs
-from l1lsmi._validation.tables import check_table
+from l1lsmi._validation.rows import read_rows_for
 from l1lsmi.strategies.protocols import Features, missing_members
 from l1lsmi.strategies.selection import Budget, Selection, StopReason
 
@@ -88,7 +87,9 @@ class Strategy(BaseEstimator):
     n_jobs: int | None
     verbose: int
 
-    def select(self, measure: Any, X: Any, y: Any, k: int, *, random_state: Any = None) -> Any:
+    def select(
+        self, measure: Any, X: Any, y: Any, k: int, *, sample_weight: Any = None, random_state: Any = None
+    ) -> Any:
         """Choose ``k`` features of X.
 
         Parameters
@@ -98,6 +99,8 @@ class Strategy(BaseEstimator):
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         k : int
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights of the rows: a row of weight 2 counts as two copies of it. None is 1.
         random_state : int, RandomState instance or None, default=None
             None takes that of the measure.
 
@@ -108,10 +111,9 @@ class Strategy(BaseEstimator):
         self._validate_params()
         check_measure(measure)
         resources = Resources(n_jobs=effective_n_jobs(self.n_jobs))
-        table, target = check_table(X, y, measure.task, resources=resources)
-        check_varying(table)
+        measure, rows = read_rows_for(measure, X, y, sample_weight, resources)
         random_state = measure.random_state if random_state is None else random_state
-        problem = measure.bind(table, target, random_state)
+        problem = measure.bind(rows.table, rows.target, random_state)
         self.check(measure, problem)
         return self.search(problem, k)
 

@@ -300,7 +300,10 @@ def validate(
     if n_splits == 0:
         return None
     results = [found[i * len(pools) : (i + 1) * len(pools)] for i in range(n_splits)]
-    return _summary(results, splits[:n_splits], functions, sizes, pools, groups, problem.n_features, rng)
+    weights = problem.target.row_weights
+    return _summary(
+        results, splits[:n_splits], functions, sizes, pools, groups, weights, problem.n_features, rng
+    )
 
 
 def _judge(
@@ -338,7 +341,8 @@ def _judge(
     places = [problem.table.places_of(used, one) for one in sets]
     seen, unseen = values[split.seen], values[split.unseen]
     of_seen = functions[split.seen]
-    predictions = [predict_unseen(seen[:, one], of_seen, unseen[:, one]) for one in places]
+    weights = problem.target.rows_of(split.seen).row_weights
+    predictions = [predict_unseen(seen[:, one], of_seen, unseen[:, one], weights) for one in places]
     return Judged(sets, np.array(predictions))
 
 
@@ -349,6 +353,7 @@ def _summary(
     sizes: HostArray,
     pools: Sequence[int],
     groups: HostArray | None,
+    weights: HostArray | None,
     n_features: int,
     rng: np.random.Generator,
 ) -> Validation:
@@ -364,7 +369,9 @@ def _summary(
         errors = ((true - predictions) ** 2).sum(axis=-1)
         lost[:, :, split.unseen] += errors
         counts[split.unseen] += 1
-        per_split.append(1 - errors.mean(axis=-1) / errors[:, :1].mean(axis=-1))
+        of_unseen = None if weights is None else weights[split.unseen]
+        per_split.append(1 - _mean(errors, of_unseen) / _mean(errors[:, :1], of_unseen))
+        # Rows are exchangeable, whatever their weights: they count alike in a test.
         near = slice(0, split.n_next)
         agreed = predictions[:, 1:, near].mean(axis=(0, 1))
         of_groups = None if groups is None else groups[split.unseen[near]]
@@ -373,11 +380,11 @@ def _summary(
             n_next.append(split.n_next)
     tested = counts > 0
     losses = lost[:, :, tested] / counts[tested]
-    base = losses[0, 0].mean()
-    gains = (losses[:, :1] - losses) / base
-    mean = gains.mean(axis=-1)
+    of_tested = None if weights is None else weights[tested]
+    gains = (losses[:, :1] - losses) / _mean(losses[0, 0], of_tested)
+    mean = _mean(gains, of_tested)
     best = int(mean.max(axis=1).argmax())
-    spread = _standard_errors(gains[best], None if groups is None else groups[tested])
+    spread = _standard_errors(gains[best], None if groups is None else groups[tested], of_tested)
     top = int(mean[best].argmax())
     best_k = int(sizes[np.flatnonzero(mean[best] >= mean[best, top] - spread[top])[0]])
     place = int(np.flatnonzero(sizes == best_k)[0]) or sizes.size - 1
@@ -398,8 +405,18 @@ def _summary(
     )
 
 
-def _standard_errors(gains: HostArray, groups: HostArray | None) -> HostArray:
+def _mean(values: HostArray, weights: HostArray | None) -> HostArray:
+    """Weighted mean over the last axis."""
+    return np.asarray(values.mean(axis=-1) if weights is None else values @ (weights / weights.sum()))
+
+
+def _standard_errors(
+    gains: HostArray, groups: HostArray | None, weights: HostArray | None = None
+) -> HostArray:
     """Standard errors of means over rows, or over groups of rows, (sizes,)."""
+    if weights is not None:
+        # Contributions to the weighted mean, times the number of rows.
+        gains = (gains - _mean(gains, weights)[:, None]) * (weights / weights.mean())
     if groups is not None:
         _, codes = np.unique(groups, return_inverse=True)
         sums = np.array(

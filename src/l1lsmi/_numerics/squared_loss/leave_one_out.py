@@ -202,7 +202,7 @@ class LeaveOneOutLoss:
         r"""Gradients of minus the losses in the squared weights of ``candidates``, (sets, candidates).
 
         Taken where the features of a set have weight 1 and all else weight 0. With
-        :math:`U_i = w_i r_i / e_i^2`, :math:`c_i = 2 w_i|r_i|^2/e_i^3`, :math:`P = KA^{-1}`,
+        :math:`U_i = w_i r_i / e_i^2`, :math:`c_i = 2 w_i^2|r_i|^2/e_i^3`, :math:`P = KA^{-1}`,
         :math:`G = P^TU` and :math:`Q = P^T\mathrm{diag}(c)P`,
 
         .. math:: dJ/dK = -2UB^T - 2WrG^T + 2WKGB^T + 2\,\mathrm{diag}(c)P - 2WKQ, \quad

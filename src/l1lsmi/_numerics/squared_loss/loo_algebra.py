@@ -3,8 +3,8 @@ r"""Leave-one-out errors of regularised least-squares fits: the algebra, for a b
 Kernels are (r, rows, centres), sums (r, centres, centres); functions of the target are (1, rows, q). With
 kernels :math:`K` (rows x centres), row weights :math:`W`, the kernel of the centres :math:`K_c` and
 :math:`A = K^TWK + \lambda K_c`, coefficients are :math:`B = A^{-1}K^TWY`, residuals :math:`r_i = y_i - k_iB`,
-leverages :math:`k_iA^{-1}k_i^T`, and the error of a row that is left out (one of its copies, if its weight is
-a whole number) is :math:`r_i / e_i` with :math:`e_i = 1 - k_iA^{-1}k_i^T`.
+leverages :math:`h_i = w_ik_iA^{-1}k_i^T`, and the error of a row that is left out, with all of its weight, is
+:math:`r_i / e_i` with :math:`e_i = 1 - h_i`.
 """
 
 from __future__ import annotations
@@ -104,7 +104,8 @@ def all_losses(kernel: Array, functions: Array, row_weights: Array | None, fits:
     residuals -= functions[..., :, None, :]
     residuals *= residuals
     values *= values
-    remaining = clip_below(1.0 - values @ fits.diagonal, LEAST_ONE_MINUS_LEVERAGE)
+    leverage = weighted(values @ fits.diagonal, row_weights)
+    remaining = clip_below(1.0 - leverage, LEAST_ONE_MINUS_LEVERAGE)
     errors = xp.sum(residuals, axis=-1) / (remaining * remaining)
     losses = xp.sum(weighted(errors, row_weights), axis=-2)  # (G, r, L / G)
     return xp.reshape(xp.permute_dims(losses, (1, 0, 2)), (losses.shape[1], -1))
@@ -118,20 +119,23 @@ def inverse_of(sums: FitSums, regularization: Array) -> Array:
     return positive_definite_inverse(sums.gram + regularization * sums.center_kernel + small * eye)
 
 
-def left_out(kernel: Array, functions: Array, inverse: Array, coefficients: Array) -> LeftOut:
+def left_out(
+    kernel: Array, functions: Array, row_weights: Array | None, inverse: Array, coefficients: Array
+) -> LeftOut:
     """Leave-one-out errors of rows."""
     xp = namespace(kernel)
     projected = kernel @ inverse
     residuals = functions - kernel @ coefficients
-    leverage = xp.sum(projected * kernel, axis=-1)
-    remaining = clip_below(1.0 - leverage, LEAST_ONE_MINUS_LEVERAGE)[..., None]
+    leverage = weighted(xp.sum(projected * kernel, axis=-1, keepdims=True), row_weights)
+    remaining = clip_below(1.0 - leverage, LEAST_ONE_MINUS_LEVERAGE)
     return LeftOut(projected, residuals, residuals / remaining, remaining)
 
 
 def _leverage_gradient(rows: LeftOut, row_weights: Array | None) -> Array:
     """c, (r, rows, 1)."""
     squares = namespace(rows.errors).sum(rows.errors * rows.errors, axis=-1, keepdims=True)
-    return weighted(2 * squares / rows.one_minus_leverage, row_weights)
+    # Once for the weight of the error, and once for that of the leverage.
+    return weighted(weighted(2 * squares / rows.one_minus_leverage, row_weights), row_weights)
 
 
 def adjoint_sums(rows: LeftOut, row_weights: Array | None) -> tuple[Array, Array]:

@@ -81,7 +81,7 @@ def squared_errors(
     block: Block, squares: Array, columns: HostArray, inverse: Array, coefficients: Array
 ) -> Array:
     functions, row_weights = _parts(block)
-    errors = left_out(_kernel(block, squares, columns), functions, inverse, coefficients).errors
+    errors = left_out(_kernel(block, squares, columns), functions, row_weights, inverse, coefficients).errors
     errors = errors * errors
     return namespace(errors).sum(errors if row_weights is None else errors * row_weights, axis=(-2, -1))
 
@@ -92,7 +92,7 @@ def adjoint(
     """G and Q."""
     functions, row_weights = _parts(block)
     kernel = _kernel(block, squares, columns)
-    return adjoint_sums(left_out(kernel, functions, inverse, coefficients), row_weights)
+    return adjoint_sums(left_out(kernel, functions, row_weights, inverse, coefficients), row_weights)
 
 
 def gradient_in_squares(
@@ -100,5 +100,5 @@ def gradient_in_squares(
 ) -> Array:
     functions, row_weights = _parts(block)
     kernel = _kernel(block, squares, columns)
-    rows = left_out(kernel, functions, parts.inverse, parts.coefficients)
+    rows = left_out(kernel, functions, row_weights, parts.inverse, parts.coefficients)
     return block.pull_back(row_gradient(kernel, rows, row_weights, parts), candidates)
