@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._param_validation import Interval, RealNotInt
@@ -25,6 +26,7 @@ from l1lsmi._validation.features import (
     tell_features,
 )
 from l1lsmi._validation.parameters import check_share
+from l1lsmi._validation.sparse import frame_to_rows, is_sparse_frame, keeps_frames
 from l1lsmi._warnings import DataWarning, data_warnings
 from l1lsmi.sources import computed_targets, is_out_of_core, open_rows, select_columns
 
@@ -42,6 +44,8 @@ class Selector(SelectorMixin, BaseEstimator):
             None,
         ],
     }
+    #: Whether X may be sparse.
+    _supports_sparse: ClassVar[bool] = True
     n_features_to_select: int | float | str | None
     support_: HostArray
     warnings_: list[str]
@@ -52,8 +56,9 @@ class Selector(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            NumPy, pandas, polars, or any array API library such as torch. Selectors that support
-            out-of-core data also take rows that are not in memory: see `l1lsmi.sources.open_rows`.
+            NumPy, pandas, polars, a sparse matrix of SciPy, or any array API library such as torch.
+            Selectors that support out-of-core data also take rows that are not in memory: see
+            `l1lsmi.sources.open_rows`.
         y : array-like of shape (n_samples,)
             The target; of a file or dataframe that is not in memory, the name of its column.
 
@@ -114,9 +119,9 @@ class Selector(SelectorMixin, BaseEstimator):
         target: Target | None = None
         y = computed_targets(y)
         if self._uses_target():
-            X, target = check_xy(X, y, self._task(), checked)
+            X, target = check_xy(X, y, self._task(), checked, sparse=True)
         else:
-            X = check_features(X, checked)
+            X = check_features(X, checked, sparse=True)
         return Table.of(X, self._resources()), target
 
     def _supports_out_of_core(self) -> bool:
@@ -146,11 +151,12 @@ class Selector(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Also a dask array or dataframe, which stays one.
+            Also a dask array or dataframe, which stays one, and a sparse matrix.
 
         Returns
         -------
         X_selected : array of shape (n_samples, n_selected)
+            Of a sparse matrix, or of a frame with sparse columns, compressed sparse rows.
         """
         if is_out_of_core(X):
             check_is_fitted(self)
@@ -160,6 +166,9 @@ class Selector(SelectorMixin, BaseEstimator):
                 self.n_features_in_,
                 getattr(self, "feature_names_in_", None),
             )
+        if is_sparse_frame(X) and not keeps_frames(self):
+            check_is_fitted(self)
+            return self._transform(frame_to_rows(self, X))
         if not is_non_numpy(X):
             return super().transform(X)
         check_is_fitted(self)
@@ -172,6 +181,31 @@ class Selector(SelectorMixin, BaseEstimator):
             )
         return namespace(X).take(X, asarray_like(np.flatnonzero(self.support_), X), axis=1)
 
+    def inverse_transform(self, X: Any) -> Any:
+        """Put columns of zeros where features were left out.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_selected)
+            Also a sparse matrix.
+
+        Returns
+        -------
+        X_original : array of shape (n_samples, n_features)
+            Of a sparse matrix, one of the same kind.
+        """
+        if not issparse(X):
+            return super().inverse_transform(X)
+        columns = np.flatnonzero(self._get_support_mask())
+        if X.shape[1:] != (columns.size,):
+            raise ValueError(
+                f"X has shape {X.shape}, but {columns.size} features are selected: pass what transform gives."
+            )
+        entries = X.tocoo()
+        places = (entries.row, columns[entries.col])
+        shape = (X.shape[0], self.support_.size)
+        return type(entries)((entries.data, places), shape=shape).asformat(X.format)
+
     def _get_support_mask(self) -> HostArray:
         check_is_fitted(self, "support_")
         return self.support_
@@ -179,4 +213,5 @@ class Selector(SelectorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self._uses_target()
+        tags.input_tags.sparse = self._supports_sparse
         return tags

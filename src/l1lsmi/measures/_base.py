@@ -242,7 +242,7 @@ class Measure(BaseEstimator):
 
     def _problem(self, X: Any, y: Any) -> Any:
         self._validate_params()
-        X, target = check_xy(X, y, self.task)
+        X, target = check_xy(X, y, self.task, sparse=True)
         table = Table.of(X)
         check_varying(table)
         return self.bind(table, target, self.random_state)

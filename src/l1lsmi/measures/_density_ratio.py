@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from l1lsmi._arrays import Array, HostArray, is_non_numpy, single_threaded_blas, to_numpy
+from l1lsmi._arrays import Array, HostArray, gather, is_non_numpy, single_threaded_blas, to_numpy
 from l1lsmi._numerics.density_ratio import DensityRatioDraw
 from l1lsmi._numerics.grids import SCREENING_REGULARIZATION
 from l1lsmi._numerics.model import Fit, Grid, Model, ScoredModel
@@ -429,7 +429,7 @@ def _estimate_of(
         cv_score=fit.cv_score,
         alpha=fit.alpha[:, :n_each].ravel()[real],
         constant=constant if constant.size else np.zeros(fit.alpha.shape[0]),
-        centers=to_numpy(table.x)[places].astype(np.float64),
+        centers=to_numpy(gather(table.x, places, None)).astype(np.float64),
         center_targets=center_targets,
         target_sigma=draw.target_sigma,
         _table=table,

@@ -106,7 +106,7 @@ class Strategy(BaseEstimator):
         """
         self._validate_params()
         check_measure(measure)
-        X, target = check_xy(X, y, measure.task)
+        X, target = check_xy(X, y, measure.task, sparse=True)
         table = Table.of(X, Resources(n_jobs=effective_n_jobs(self.n_jobs)))
         check_varying(table)
         random_state = measure.random_state if random_state is None else random_state

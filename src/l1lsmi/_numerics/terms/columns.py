@@ -7,7 +7,16 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from l1lsmi._arrays import Array, HostArray, asarray_like, in_float64, is_non_numpy, namespace, to_numpy
+from l1lsmi._arrays import (
+    Array,
+    HostArray,
+    asarray_like,
+    in_float64,
+    is_non_numpy,
+    namespace,
+    take_columns,
+    to_numpy,
+)
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.parts import Part, Parts
 from l1lsmi._rows.table import DEVICE_BLOCK_ROWS, RowTable, Table, sample_of
@@ -143,10 +152,7 @@ def rows_of_rarest(target: Target) -> float:
 def _columns_of(table: Table, columns: HostArray) -> Array:
     """Columns of the values of a table that may have some of them only."""
     held = np.arange(table.n_columns) if table.columns is None else table.columns
-    if held.size == columns.size:
-        return table.x
-    places = asarray_like(np.searchsorted(held, columns), table.x)
-    return namespace(table.x).take(table.x, places, axis=1)
+    return take_columns(table.x, None if held.size == columns.size else np.searchsorted(held, columns))
 
 
 def _edges(sample: HostArray, share: float) -> HostArray:
