@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,6 +13,8 @@ HostArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 #: Values, zeros included, up to which all columns are worked on as those of a dense array are, a few at a
 #: time; of more, what the non-zeros tell chooses some columns.
 FEW_VALUES = 2**27
+#: Non-zeros up to which they are also kept in the order of rows.
+ORDERED_ENTRIES = 2**22
 #: Values of a dense piece where pieces can be of any size, and non-zeros that are worked on at a time.
 PIECE_VALUES = 2**20
 CHUNK_ENTRIES = 2**20
@@ -30,8 +32,10 @@ class SparseMatrix:
         Their rows, each once in a column.
     starts : numpy.ndarray of int, shape (m + 1,)
         Where each column begins.
+    n_stored : int
+        Rows of the matrix that the entries come from.
     first, stop : int
-        The rows that this matrix has.
+        Those of them that this matrix has.
     is_large : bool
         Whether the matrix that these rows come from has too many values to be worked on as a dense one is.
     """
@@ -39,16 +43,19 @@ class SparseMatrix:
     values: HostArray
     rows: HostArray
     starts: HostArray
+    n_stored: int
     first: int
     stop: int
     is_large: bool = False
+    #: The entries in the order of rows, once they were needed; slices of rows share it.
+    _by_row: list[Any] = field(default_factory=list, repr=False, compare=False)
 
     @classmethod
     def of(cls, matrix: Any) -> SparseMatrix:
         """Wrap a matrix in the compressed sparse column format of SciPy, without duplicates."""
         n_rows, n_columns = matrix.shape
         large = n_rows * n_columns > FEW_VALUES
-        return cls(matrix.data, matrix.indices, matrix.indptr, 0, n_rows, large)
+        return cls(matrix.data, matrix.indices, matrix.indptr, n_rows, 0, n_rows, large)
 
     # -- as an array -----------------------------------------------------------------------
 
@@ -80,14 +87,43 @@ class SparseMatrix:
             columns = np.arange(self.shape[1])
         starts = self.starts[columns].astype(np.intp)
         sizes = self.starts[columns + 1].astype(np.intp) - starts
+        share = self.shape[0] / max(1, self.n_stored)
+        if self.values.size <= ORDERED_ENTRIES and sizes.sum() > share * self.values.size + self.shape[1] / 8:
+            return self._entries_of_rows(columns)
         ends = np.cumsum(sizes)
         places: Any = np.arange(int(sizes.sum())) + np.repeat(starts - (ends - sizes), sizes)
         rows, values = self.rows[places].astype(np.intp), self.values[places]
         across = np.repeat(np.arange(columns.size), sizes)
-        if self.first == 0 and self.stop > (rows.max() if rows.size else 0):
+        if share == 1:
             return rows, across, values
         inside = (rows >= self.first) & (rows < self.stop)
         return rows[inside] - self.first, across[inside], values[inside]
+
+    def _entries_of_rows(self, columns: HostArray) -> tuple[HostArray, HostArray, HostArray]:
+        """The same from the order of rows, for a few of them."""
+        if not self._by_row:
+            order = np.argsort(self.rows, kind="stable")
+            across = np.repeat(np.arange(self.shape[1], dtype=np.int32), np.diff(self.starts))
+            sizes = np.bincount(self.rows, minlength=self.n_stored)
+            ordered = self.rows[order], across[order], self.values[order]
+            self._by_row.append((np.concatenate([[0], np.cumsum(sizes)]), *ordered))
+        begins, rows, across, values = self._by_row[0]
+        some = slice(int(begins[self.first]), int(begins[self.stop]))
+        rows, across, values = rows[some].astype(np.intp) - self.first, across[some], values[some]
+        place = np.full(self.shape[1], -1)
+        place[columns] = np.arange(columns.size)
+        places = place[across]
+        inside = places >= 0
+        return rows[inside], places[inside], values[inside]
+
+    def columns_of(self, columns: HostArray) -> SparseMatrix:
+        """All rows of some columns, copied."""
+        rows, across, values = self.entries(columns)
+        sizes = np.bincount(across, minlength=columns.size)
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        return SparseMatrix(
+            values, rows.astype(self.rows.dtype), starts, self.shape[0], 0, self.shape[0], self.is_large
+        )
 
     def chunks(self) -> Iterator[HostArray]:
         """All columns in order, as many at a time as have about a million non-zeros together."""
@@ -122,7 +158,7 @@ class SparseMatrix:
             each.append((np.repeat(values, times), new_rows, sizes))
         values, new_rows, sizes = (np.concatenate(of_all) for of_all in zip(*each, strict=True))
         starts = np.concatenate([[0], np.cumsum(sizes)])
-        return SparseMatrix(values, new_rows, starts, 0, rows.size, self.is_large)
+        return SparseMatrix(values, new_rows, starts, rows.size, 0, rows.size, self.is_large)
 
     # -- dense pieces ----------------------------------------------------------------------
 

@@ -328,8 +328,12 @@ class Table(ColumnScales):
         return self, rows
 
     def read_columns(self, columns: HostArray) -> Table:
-        """A table in memory that has some columns: the table itself."""
-        return self
+        """A table in memory that has some columns: the table itself, or those of a large sparse one."""
+        if not is_large_sparse(self):
+            return self
+        places = columns if self.columns is None else np.searchsorted(self.columns, columns)
+        return replace(self, x=self.x.columns_of(places), columns=columns, single=None)
+
 
     def parts(self, target: Any, fold_of_row: HostArray, part_rows: int) -> Parts:
         """The rows with their targets and folds, so many at a time."""
@@ -460,6 +464,11 @@ class Table(ColumnScales):
             z = clip_to(z, self.limits[:, columns][:, :, None, :])
         z = standardize(z, self.mean[columns][:, None, :], self.scale[columns][:, None, :])
         return namespace(z).astype(z, self.dtype, copy=False)
+
+
+def is_large_sparse(table: Any) -> bool:
+    """Whether a table is sparse, and too large for all columns to be worked on as dense ones are."""
+    return isinstance(table, Table) and isinstance(table.x, SparseMatrix) and table.x.is_large
 
 
 def merged_statistics(

@@ -18,7 +18,7 @@ import numpy as np
 from l1lsmi._arrays import Array, HostArray, asarray_like, in_float64, namespace, take_columns, to_numpy
 from l1lsmi._rows.parts import Part
 from l1lsmi._rows.sparse import moments_of
-from l1lsmi._rows.table import RowTable, Table, clip_to, sample_of
+from l1lsmi._rows.table import RowTable, Table, clip_to, is_large_sparse, sample_of
 from l1lsmi._sparse import SparseMatrix
 
 #: Columns that are judged at a time.
@@ -73,7 +73,7 @@ def clip_tails(table: RowTable, target: Any) -> RowTable:
         return table
     limits = np.stack([np.full(table.n_columns, -np.inf), np.full(table.n_columns, np.inf)])
     limits[:, columns] = found.low, found.high
-    if isinstance(table, Table) and isinstance(table.x, SparseMatrix) and table.x.is_large:
+    if isinstance(table, Table) and is_large_sparse(table):
         mean, scale = moments_of(table.x, target.row_weights, limits)
         mean, scale = np.where(table.scale > 0, mean, table.mean), np.where(table.scale > 0, scale, 0.0)
         scale[columns] *= found.shrunk

@@ -259,6 +259,11 @@ class DensityRatioProblem(MeasureProblem):
         some._known_rows, some._idle, some._models = None, [], {}
         return some
 
+    def _with_table(self, table: Any) -> DensityRatioProblem:
+        some: DensityRatioProblem = super()._with_table(table)
+        some._idle, some._models = [], {}
+        return some
+
     def loss_functions(self) -> HostArray | None:
         """Functions of the target whose unexplained variance is the loss of a set of features, (n, q)."""
         if self._scorer_class is None:

@@ -22,8 +22,9 @@ from l1lsmi._numerics.held_out import agreement_p_value, combined_p_value, predi
 from l1lsmi._numerics.sampling import draw_spread
 from l1lsmi._numerics.squared_loss.target_functions import TargetFunctions
 from l1lsmi._numerics.target import Target
-from l1lsmi._numerics.terms.pool import by_single_effect
+from l1lsmi._numerics.terms.pool import by_single_effect, chance_of_single_effects
 from l1lsmi._progress import Progress
+from l1lsmi._rows.table import is_large_sparse
 from l1lsmi.strategies._base import Strategy
 from l1lsmi.strategies._parallel import cluster_of, in_order
 from l1lsmi.strategies.selection import Budget, StopReason
@@ -219,10 +220,16 @@ def _joined(of_pools: Validation | None, of_sizes: Validation | None) -> Validat
 
 def _search_in_pool(strategy: Strategy, problem: Any, pool: int, k: int, budget: Budget) -> Any:
     """Search among the columns with the largest single effects."""
+    whole = problem
     if pool < problem.columns.size:
         strongest = by_single_effect(problem.table, problem.target, problem.columns)[:pool]
         problem = problem.restricted_to(np.sort(strongest))
-    return strategy.search(problem, k, budget)
+    selection = strategy.search(problem, k, budget)
+    if problem is not whole and strategy.has_p_value and is_large_sparse(whole.table):
+        # That of the search is for the columns of the pool alone, and for sums over many rows of each kind.
+        chance = chance_of_single_effects(whole.table, whole.target)
+        selection = replace(selection, p_value=chance)
+    return selection
 
 
 def _without_features(selection: Any) -> Any:
