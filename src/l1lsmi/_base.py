@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -16,7 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from l1lsmi._arrays import HostArray, asarray_like, is_non_numpy, namespace
 from l1lsmi._numerics.target import Target
-from l1lsmi._rows.table import Resources, Table
+from l1lsmi._numerics.terms.pool import by_single_effect
+from l1lsmi._rows.table import Resources, Table, is_sparse_table
 from l1lsmi._validation.features import (
     check_features,
     check_supports_out_of_core,
@@ -29,6 +31,14 @@ from l1lsmi._validation.parameters import check_share
 from l1lsmi._validation.sparse import frame_to_rows, is_sparse_frame, keeps_frames
 from l1lsmi._warnings import DataWarning, data_warnings
 from l1lsmi.sources import computed_targets, is_out_of_core, open_rows, select_columns
+
+#: Values of a sparse table that may all be dense at a time.
+MAX_DENSE_VALUES = 2**25
+#: Of a sparse table with too many values: values of the columns to choose from, their number at least, and
+#: how many features can be selected.
+POOL_VALUES = 2**23
+LEAST_POOL = 50
+MOST_SELECTED = 500
 
 
 class Selector(SelectorMixin, BaseEstimator):
@@ -78,6 +88,7 @@ class Selector(SelectorMixin, BaseEstimator):
         check_varying(table)
         # First: the rows of the sample that is read for it are used again in the search.
         found = self._find_warnings(table, target, getattr(checked, "feature_names_in_", None))
+        table, said = self._choose_columns(table, target, k)
         learned = self._learn(table, target, k, **given)
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
@@ -86,7 +97,7 @@ class Selector(SelectorMixin, BaseEstimator):
             self.feature_names_in_ = checked.feature_names_in_
         for name, value in learned.items():
             setattr(self, f"{name}_", value)
-        self.warnings_ = [*found, *self._evidence_warnings()]
+        self.warnings_ = [*found, *said, *self._evidence_warnings()]
         if self.warnings_:
             warnings.warn(" ".join(self.warnings_), DataWarning, stacklevel=3)
         self._after_fit()
@@ -95,6 +106,37 @@ class Selector(SelectorMixin, BaseEstimator):
     def _n_selected(self, n_features: int) -> Any:
         """The number of features to select."""
         return check_share("n_features_to_select", self.n_features_to_select, n_features)
+
+    def _max_dense_values(self) -> int:
+        """Values of a sparse table, zeros included, from all of which this selector can learn."""
+        return MAX_DENSE_VALUES
+
+    def _choose_columns(self, table: Any, target: Target | None, k: Any) -> tuple[Any, list[str]]:
+        """The table that is learned from, and what has to be said about it.
+
+        Of a sparse table that is too large to be made dense, the columns with the largest single effects;
+        the others are left out as constant ones are.
+        """
+        n_values, most = table.n_rows * table.varying.size, self._max_dense_values()
+        if not is_sparse_table(table) or n_values <= most:
+            return table, []
+        what = f"X is sparse with {table.n_rows:,} rows and {table.varying.size:,} columns that vary"
+        if target is None:
+            raise ValueError(
+                f"{what}, and without a target {type(self).__name__} needs all of them at once, {most:,} "
+                "values at most: pass fewer columns, or X.toarray() if it fits into memory several times."
+            )
+        n_kept = min(table.varying.size, max(POOL_VALUES // table.n_rows, LEAST_POOL, 2 * k))
+        if k > MOST_SELECTED:
+            raise ValueError(
+                f"{what}, from which {type(self).__name__} selects {MOST_SELECTED:,} features at most, but "
+                f"{k:,} are asked for: pass another n_features_to_select, or X.toarray() if that fits."
+            )
+        kept = by_single_effect(table, target, table.varying)[:n_kept]
+        scale = np.zeros_like(table.scale)
+        scale[kept] = table.scale[kept]
+        said = f"{what}: {type(self).__name__} chose among the {n_kept:,} with the largest single effects."
+        return replace(table, scale=scale), [said]
 
     def _find_warnings(self, table: Any, target: Target | None, names: Any) -> list[str]:
         """What has to be said about the data, one sentence each."""

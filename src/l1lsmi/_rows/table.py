@@ -87,9 +87,7 @@ def _sparse_statistics(x: SparseMatrix, row_weights: HostArray | None) -> tuple[
     return np.concatenate([mean for mean, _ in found]), np.concatenate([scale for _, scale in found])
 
 
-def _dense_statistics(
-    x: Array, row_weights: HostArray | None, n_columns: int
-) -> tuple[HostArray, HostArray]:
+def _dense_statistics(x: Array, row_weights: HostArray | None, n_columns: int) -> tuple[HostArray, HostArray]:
     """Of some columns, with sums over as many rows at a time as for all of the ``n_columns``."""
     xp = namespace(x)
     weights = None if row_weights is None else asarray_like(row_weights, x, dtype=xp.float64)[:, None]
@@ -334,7 +332,6 @@ class Table(ColumnScales):
         places = columns if self.columns is None else np.searchsorted(self.columns, columns)
         return replace(self, x=self.x.columns_of(places), columns=columns, single=None)
 
-
     def parts(self, target: Any, fold_of_row: HostArray, part_rows: int) -> Parts:
         """The rows with their targets and folds, so many at a time."""
         return ArrayParts(self, target, fold_of_row, part_rows)
@@ -416,7 +413,8 @@ class Table(ColumnScales):
         if self.n_rows * self.n_columns > self.resources.shared_bytes() // self.resources.number_bytes:
             return None
         if isinstance(self.x, SparseMatrix):
-            return self._columns_when_needed()
+            made: HostArray | None = self._columns_when_needed()
+            return made
         if self.resources.precision == "float64":
             z = np.array(self.x, dtype=np.float64, order="C")
             for some in _row_slices(z, 250_000, z.shape[1]):
@@ -466,9 +464,14 @@ class Table(ColumnScales):
         return namespace(z).astype(z, self.dtype, copy=False)
 
 
+def is_sparse_table(table: Any) -> bool:
+    """Whether the values of a table are a sparse matrix."""
+    return isinstance(table, Table) and isinstance(table.x, SparseMatrix)
+
+
 def is_large_sparse(table: Any) -> bool:
     """Whether a table is sparse, and too large for all columns to be worked on as dense ones are."""
-    return isinstance(table, Table) and isinstance(table.x, SparseMatrix) and table.x.is_large
+    return is_sparse_table(table) and table.x.is_large
 
 
 def merged_statistics(

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-
 #: Columns that a search in a large sparse table may choose from: with so many values all together, but at
 #: least and at most so many.
 POOL_VALUES = 2**25

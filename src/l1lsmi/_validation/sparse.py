@@ -34,7 +34,8 @@ def frame_to_columns(frame: Any) -> Any:
             stored, places = _entries(frame.iloc[:, place].array, n_rows)
         except (TypeError, ValueError):
             raise ValueError(
-                f"X has values that are not numbers in column {str(name)!r}: encode or drop them before fitting."
+                f"X has values that are not numbers in column {str(name)!r}: encode or drop them before "
+                "fitting."
             ) from None
         values.append(stored)
         rows.append(places)

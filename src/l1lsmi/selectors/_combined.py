@@ -110,6 +110,10 @@ class PartsSelector(Selector):
     def _n_selected(self, n_features: int) -> Any:
         return None if self.n_features_to_select == "auto" else super()._n_selected(n_features)
 
+    def _choose_columns(self, table: Any, target: Any, k: Any) -> tuple[Any, list[str]]:
+        # The search is restricted to a pool.
+        return table, []
+
     def _read(self, X: Any, y: Any, checked: Selector) -> tuple[Any, Any]:
         table, target = super()._read(X, y, checked)
         return (table if self.device is None else check_device(table, self.device)), target

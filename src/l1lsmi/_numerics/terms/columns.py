@@ -79,7 +79,7 @@ class ColumnFunctions:
         """Find quantiles in a sample of the rows, and functions that are orthonormal on all rows."""
         n_rare = rows_of_rarest(target)
         # A value must have five rows of the rarest class, and so must two values of two columns together.
-        least = float(np.clip(5 / n_rare, 0.002, 0.05))
+        least: Any = float(np.clip(5 / n_rare, 0.002, 0.05))
         least_in_pairs = float(np.clip(np.sqrt(5 / n_rare), 0.002, 0.05))
         if is_large_sparse(table):
             edges, least = _edges_of_all_rows(table, columns, least)

@@ -42,9 +42,12 @@ def chance_of_effects(effects: HostArray, target: Target) -> float:
 
 
 def _responses(target: Target) -> HostArray:
-    """Functions of the target with mean 0 and variance 1, (n, b): an indicator of each class, or ranks."""
+    """Functions of the target of mean 0 and variance 1, (n, b): classes one by one, or ranks and values."""
     if not target.is_classification:
-        return target_functions(target)
+        weights = np.ones(target.n_rows) if target.row_weights is None else target.row_weights
+        values = target.columns - weights @ target.columns / weights.sum()
+        deviation = np.sqrt(weights @ values**2 / weights.sum())
+        return np.hstack([target_functions(target), values / np.where(deviation > 0, deviation, 1.0)])
     shares = target.class_shares()
     shares = shares if shares.size > 2 else shares[:1]
     member = target.codes[:, None] == np.arange(shares.size)
@@ -58,7 +61,7 @@ def _exponents(x: SparseMatrix, columns: HostArray, responses: HostArray, weight
     largest = np.zeros(m)
     np.maximum.at(largest, across, np.abs(values))
     weight, w = float(weights.sum()), weights[rows]
-    furthest = np.abs(responses).max(axis=0)
+    furthest = np.maximum(np.abs(responses).max(axis=0), 1e-300)
     best = np.full(m, -np.inf)
     for of_rows in (np.ones_like(values), values / largest[across]):
         mean = np.bincount(across, w * of_rows, minlength=m) / weight
