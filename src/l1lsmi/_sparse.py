@@ -82,7 +82,7 @@ class SparseMatrix:
     # -- non-zeros -------------------------------------------------------------------------
 
     def entries(self, columns: HostArray | None = None) -> tuple[HostArray, HostArray, HostArray]:
-        """Rows, columns (as places among those asked for) and values of the non-zeros of some columns."""
+        """Rows, columns (as places among those asked for) and values of the non-zeros, in any order."""
         if columns is None:
             columns = np.arange(self.shape[1])
         starts = self.starts[columns].astype(np.intp)
@@ -116,9 +116,14 @@ class SparseMatrix:
         inside = places >= 0
         return rows[inside], places[inside], values[inside]
 
+    def _in_order_of_columns(self, columns: HostArray) -> tuple[HostArray, HostArray, HostArray]:
+        rows, across, values = self.entries(columns)
+        order = np.argsort(across, kind="stable")
+        return rows[order], across[order], values[order]
+
     def columns_of(self, columns: HostArray) -> SparseMatrix:
         """All rows of some columns, copied."""
-        rows, across, values = self.entries(columns)
+        rows, across, values = self._in_order_of_columns(columns)
         sizes = np.bincount(across, minlength=columns.size)
         starts = np.concatenate([[0], np.cumsum(sizes)])
         return SparseMatrix(
@@ -149,7 +154,7 @@ class SparseMatrix:
         begins = np.cumsum(counts) - counts
         each: list[tuple[HostArray, HostArray, HostArray]] = []
         for columns in self.chunks():
-            old_rows, across, values = self.entries(columns)
+            old_rows, across, values = self._in_order_of_columns(columns)
             # Every non-zero comes as often as its row.
             times = counts[old_rows]
             which = np.arange(int(times.sum())) - np.repeat(np.cumsum(times) - times, times)

@@ -35,10 +35,10 @@ def effects_of_entries(x: SparseMatrix, target: Target) -> HostArray:
     return found
 
 
-def chance_of_effects(effects: HostArray, target: Target) -> float:
-    """Bound on the probability of an effect as large as the largest one, in any column."""
+def chances_of_effects(effects: HostArray, target: Target) -> HostArray:
+    """Bounds on the probability of effects as large as each, in any column."""
     n_sums = 2 * N_FUNCTIONS * _responses(target).shape[1] * effects.size
-    return float(min(1.0, n_sums * np.exp(-max(0.0, float(effects.max(initial=0.0))))))
+    return np.asarray(np.minimum(1.0, n_sums * np.exp(-np.maximum(effects, 0.0))))
 
 
 def _responses(target: Target) -> HostArray:

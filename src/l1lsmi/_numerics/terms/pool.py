@@ -6,7 +6,7 @@ import numpy as np
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.target import Target
-from l1lsmi._numerics.terms.entries import chance_of_effects, effects_of_entries
+from l1lsmi._numerics.terms.entries import chances_of_effects, effects_of_entries
 from l1lsmi._numerics.terms.families import z_scores
 from l1lsmi._numerics.terms.search import TermSearch
 from l1lsmi._rows.table import RowTable, Table, is_large_sparse
@@ -41,6 +41,6 @@ def by_single_effect(table: RowTable, target: Target, columns: HostArray) -> Hos
     return np.asarray(columns[np.argsort(-effects[columns], kind="stable")])
 
 
-def chance_of_single_effects(table: Table, target: Target) -> float:
-    """Bound on the probability of the largest single effect of a sparse table, without dependence."""
-    return chance_of_effects(effects_of_entries(table.x, target), target)
+def chances_of_single_effects(table: Table, target: Target) -> HostArray:
+    """Bounds on the probability of single effects as large as those of a sparse table, without dependence."""
+    return chances_of_effects(effects_of_entries(table.x, target), target)
