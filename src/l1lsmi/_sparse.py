@@ -12,7 +12,7 @@ HostArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 #: Values, zeros included, up to which all columns are worked on as those of a dense array are, a few at a
 #: time; of more, what the non-zeros tell chooses some columns.
-FEW_VALUES = 2**27
+FEW_VALUES = 2**26
 #: Non-zeros up to which they are also kept in the order of rows.
 ORDERED_ENTRIES = 2**22
 #: Values of a dense piece where pieces can be of any size, and non-zeros that are worked on at a time.
