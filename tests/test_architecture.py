@@ -13,10 +13,11 @@ ROOT = Path(l1lsmi.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 
 # Each room and the rooms of this package that it may know.
-GROUND = {"_arrays", "_rows"}
+GROUND = {"_sparse", "_arrays", "_rows"}
 ALLOWED = {
-    "_arrays": set(),
-    "_rows": {"_arrays"},
+    "_sparse": set(),
+    "_arrays": {"_sparse"},
+    "_rows": {"_sparse", "_arrays"},
     "_progress": set(),
     "_atomic_file": set(),
     "_processes": set(),
@@ -59,7 +60,7 @@ ALLOWED = {
     "__init__": {"selectors"},
 }
 # Rooms in which the numerics are kept free of scikit-learn.
-WITHOUT_SKLEARN = {"_arrays", "_rows", "_numerics", "_progress"}
+WITHOUT_SKLEARN = {"_sparse", "_arrays", "_rows", "_numerics", "_progress"}
 
 
 def imports(path):

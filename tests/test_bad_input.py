@@ -67,7 +67,7 @@ BAD_DATA = {
     "polars null": (pl.DataFrame({"a": [None] + [1.5] * 29}), Y, "NaN, first in row 0 of column 'a'"),
     "nothing": (None, Y, "X is a NoneType"),
     "a dictionary": ({"a": 1}, Y, "X is a dict"),
-    "sparse": (scipy.sparse.csr_array(X), Y, "X is a sparse matrix, which is not supported: pass X.toarray"),
+    "sparse": (scipy.sparse.csr_array(np.where(X > 1, np.nan, X)), Y, "NaN, first in row .* drop or impute"),
     "one row": (X[:1], Y[:1], "1 sample"),
     "words": (np.full((30, 2), "a"), Y, "text in column 0, first 'a' in row 0"),
 }

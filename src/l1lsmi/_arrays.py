@@ -22,6 +22,8 @@ import numpy as np
 from scipy.linalg import blas, lapack
 from threadpoolctl import ThreadpoolController
 
+from l1lsmi._sparse import SparseMatrix
+
 Array: TypeAlias = Any
 Namespace: TypeAlias = Any
 HostArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
@@ -34,7 +36,7 @@ np.empty(16 * 2**20, dtype=np.uint8)
 
 def namespace(*arrays: Array) -> Namespace:
     """Return the array API namespace that all ``arrays`` belong to."""
-    if len(arrays) == 1 and type(arrays[0]) is np.ndarray:
+    if len(arrays) == 1 and type(arrays[0]) in (np.ndarray, SparseMatrix):
         return _numpy  # asked dozens of times per step: spare the general look-up
     return array_api_compat.array_namespace(*arrays)
 
@@ -72,7 +74,7 @@ def to_numpy(x: Array) -> HostArray:
 
 def asarray_like(values: Any, reference: Array, dtype: Any = None) -> Array:
     """Place ``values`` in the library and on the device of ``reference``."""
-    if type(reference) is np.ndarray:
+    if type(reference) in (np.ndarray, SparseMatrix):
         return np.asarray(values, dtype=dtype)
     xp = namespace(reference)
     return xp.asarray(values, dtype=dtype, device=array_api_compat.device(reference))
@@ -80,7 +82,7 @@ def asarray_like(values: Any, reference: Array, dtype: Any = None) -> Array:
 
 def empty(shape: tuple[int, ...], reference: Array, dtype: Any) -> Array:
     """An array to be filled, in the library and on the device of ``reference``."""
-    if isinstance(reference, np.ndarray):
+    if isinstance(reference, (np.ndarray, SparseMatrix)):
         return np.empty(shape, dtype=dtype)
     return namespace(reference).empty(shape, dtype=dtype, device=array_api_compat.device(reference))
 
@@ -97,7 +99,9 @@ def astype_like(x: Array, reference: Array) -> Array:
 
 
 def gather(x: Array, rows: HostArray, columns: HostArray | None) -> Array:
-    """Pick ``rows`` and ``columns`` (all of them for None) of a matrix, as a new array."""
+    """Pick ``rows`` and ``columns`` (all of them for None) of a matrix, as a new dense array."""
+    if isinstance(x, SparseMatrix):
+        return x.dense(rows, columns)
     if isinstance(x, np.ndarray):
         if columns is None:
             return x[rows]
@@ -107,6 +111,18 @@ def gather(x: Array, rows: HostArray, columns: HostArray | None) -> Array:
     xp = namespace(x)
     picked = xp.take(x, asarray_like(rows, x), axis=0)
     return picked if columns is None else xp.take(picked, asarray_like(columns, x), axis=1)
+
+
+def take_columns(x: Array, columns: HostArray | None) -> Array:
+    """Pick ``columns`` (all of them for None) of a matrix, dense."""
+    if isinstance(x, SparseMatrix):
+        return x.dense(None, columns)
+    return x if columns is None else namespace(x).take(x, asarray_like(columns, x), axis=1)
+
+
+def take_rows(x: Array, rows: HostArray) -> Array:
+    """Pick ``rows`` of a matrix, which stays sparse if it is."""
+    return x.rows_of(rows) if isinstance(x, SparseMatrix) else gather(x, rows, None)
 
 
 def gather_batch(x: Array, rows: HostArray, columns: HostArray) -> Array:

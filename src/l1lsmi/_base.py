@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._param_validation import Interval, RealNotInt
@@ -16,14 +18,24 @@ from sklearn.utils.validation import check_is_fitted
 
 from l1lsmi._arrays import HostArray, asarray_like, is_non_numpy, namespace
 from l1lsmi._numerics.target import Target
-from l1lsmi._rows.table import Resources, Table
+from l1lsmi._numerics.terms.pool import by_single_effect
+from l1lsmi._rows.table import Resources, Table, is_sparse_table
 from l1lsmi._validation.columns import has_numbers_only, is_frame, take_columns
 from l1lsmi._validation.features import check_supports_out_of_core, check_varying, tell_features
 from l1lsmi._validation.parameters import check_share
 from l1lsmi._validation.rows import Rows, read_rows
+from l1lsmi._validation.sparse import frame_to_rows, is_sparse_frame, keeps_frames
 from l1lsmi._warnings import DataWarning, data_warnings
 from l1lsmi.sources import computed_targets, is_out_of_core, open_rows, select_columns
 from l1lsmi.sources.weighted import arrange_out_of_core
+
+#: Values of a sparse table that may all be dense at a time.
+MAX_DENSE_VALUES = 2**25
+#: Of a sparse table with too many values: values of the columns to choose from, their number at least, and
+#: how many features can be selected.
+POOL_VALUES = 2**23
+LEAST_POOL = 50
+MOST_SELECTED = 500
 
 
 class Selector(SelectorMixin, BaseEstimator):
@@ -39,6 +51,8 @@ class Selector(SelectorMixin, BaseEstimator):
             None,
         ],
     }
+    #: Whether X may be sparse.
+    _supports_sparse: ClassVar[bool] = True
     n_features_to_select: int | float | str | None
     categorical_features: Any
     missing: str
@@ -51,8 +65,9 @@ class Selector(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            NumPy, pandas, polars, or any array API library such as torch. Selectors that support
-            out-of-core data also take rows that are not in memory: see `l1lsmi.sources.open_rows`.
+            NumPy, pandas, polars, a sparse matrix of SciPy, or any array API library such as torch.
+            Selectors that support out-of-core data also take rows that are not in memory: see
+            `l1lsmi.sources.open_rows`.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             The target, or several: numbers, classes, or a dataframe of both. A structured array of events
             (bool) and times is survival. Of a file or dataframe that is not in memory, the name of the
@@ -78,6 +93,7 @@ class Selector(SelectorMixin, BaseEstimator):
         check_varying(table)
         # First: the rows of the sample that is read for it are used again in the search.
         found = self._find_warnings(*rows.as_given(), getattr(checked, "feature_names_in_", None))
+        table, said = self._choose_columns(table, target, k)
         beside = rows.beside if target is not None else {**rows.beside, "row_weights": rows.weights}
         learned = self._learn(table, target, k, **beside)
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
@@ -88,7 +104,7 @@ class Selector(SelectorMixin, BaseEstimator):
                 setattr(self, name, getattr(checked, name))
         for name, value in learned.items():
             setattr(self, f"{name}_", value)
-        self.warnings_ = [*found, *self._evidence_warnings()]
+        self.warnings_ = [*found, *said, *self._evidence_warnings()]
         if self.warnings_:
             warnings.warn(" ".join(self.warnings_), DataWarning, stacklevel=3)
         self._after_fit()
@@ -97,6 +113,37 @@ class Selector(SelectorMixin, BaseEstimator):
     def _n_selected(self, n_features: int) -> Any:
         """The number of features to select."""
         return check_share("n_features_to_select", self.n_features_to_select, n_features)
+
+    def _max_dense_values(self) -> int:
+        """Values of a sparse table, zeros included, from all of which this selector can learn."""
+        return MAX_DENSE_VALUES
+
+    def _choose_columns(self, table: Any, target: Target | None, k: Any) -> tuple[Any, list[str]]:
+        """The table that is learned from, and what has to be said about it.
+
+        Of a sparse table that is too large to be made dense, the columns with the largest single effects;
+        the others are left out as constant ones are.
+        """
+        n_values, most = table.n_rows * table.varying.size, self._max_dense_values()
+        if not is_sparse_table(table) or n_values <= most:
+            return table, []
+        what = f"X is sparse with {table.n_rows:,} rows and {table.varying.size:,} columns that vary"
+        if target is None:
+            raise ValueError(
+                f"{what}, and without a target {type(self).__name__} needs all of them at once, {most:,} "
+                "values at most: pass fewer columns, or X.toarray() if it fits into memory several times."
+            )
+        n_kept = min(table.varying.size, max(POOL_VALUES // table.n_rows, LEAST_POOL, 2 * k))
+        if k > MOST_SELECTED:
+            raise ValueError(
+                f"{what}, from which {type(self).__name__} selects {MOST_SELECTED:,} features at most, but "
+                f"{k:,} are asked for: pass another n_features_to_select, or X.toarray() if that fits."
+            )
+        kept = by_single_effect(table, target, table.varying)[:n_kept]
+        scale = np.zeros_like(table.scale)
+        scale[kept] = table.scale[kept]
+        said = f"{what}: {type(self).__name__} chose among the {n_kept:,} with the largest single effects."
+        return replace(table, scale=scale), [said]
 
     def _find_warnings(self, table: Any, target: Target | None, names: Any) -> list[str]:
         """What has to be said about the data, one sentence each."""
@@ -194,11 +241,12 @@ class Selector(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Also a dask array or dataframe, which stays one.
+            Also a dask array or dataframe, which stays one, and a sparse matrix.
 
         Returns
         -------
         X_selected : array of shape (n_samples, n_selected)
+            Of a sparse matrix, or of a frame with sparse columns, compressed sparse rows.
         """
         if is_out_of_core(X) and not is_frame(X):
             check_is_fitted(self)
@@ -208,6 +256,9 @@ class Selector(SelectorMixin, BaseEstimator):
                 self.n_features_in_,
                 getattr(self, "feature_names_in_", None),
             )
+        if is_sparse_frame(X) and not keeps_frames(self):
+            check_is_fitted(self)
+            return self._transform(frame_to_rows(self, X))
         if is_frame(X) and not has_numbers_only(X):
             check_is_fitted(self)
             return take_columns(X, self)
@@ -223,6 +274,31 @@ class Selector(SelectorMixin, BaseEstimator):
             )
         return namespace(X).take(X, asarray_like(np.flatnonzero(self.support_), X), axis=1)
 
+    def inverse_transform(self, X: Any) -> Any:
+        """Put columns of zeros where features were left out.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_selected)
+            Also a sparse matrix.
+
+        Returns
+        -------
+        X_original : array of shape (n_samples, n_features)
+            Of a sparse matrix, one of the same kind.
+        """
+        if not issparse(X):
+            return super().inverse_transform(X)
+        columns = np.flatnonzero(self._get_support_mask())
+        if X.shape[1:] != (columns.size,):
+            raise ValueError(
+                f"X has shape {X.shape}, but {columns.size} features are selected: pass what transform gives."
+            )
+        entries = X.tocoo()
+        places = (entries.row, columns[entries.col])
+        shape = (X.shape[0], self.support_.size)
+        return type(entries)((entries.data, places), shape=shape).asformat(X.format)
+
     def _get_support_mask(self) -> HostArray:
         check_is_fitted(self, "support_")
         return self.support_
@@ -233,4 +309,5 @@ class Selector(SelectorMixin, BaseEstimator):
         tags.input_tags.allow_nan = tags.input_tags.categorical = self._takes_any_kind()
         # Not two_d_labels, by which scikit-learn means transformers of targets alone.
         tags.target_tags.multi_output = self._takes_several_targets()
+        tags.input_tags.sparse = self._supports_sparse
         return tags

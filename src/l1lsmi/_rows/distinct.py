@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from l1lsmi._arrays import Array, HostArray, asarray_like, is_non_numpy, namespace, to_numpy
+from l1lsmi._arrays import Array, HostArray, take_columns, take_rows, to_numpy
+from l1lsmi._sparse import SparseMatrix
 
 #: Columns that are hashed first: rows that differ in them are different.
 FIRST_COLUMNS = 8
@@ -98,6 +99,8 @@ def row_hashes(x: Array, beside: HostArray | None = None, n_columns: int | None 
     -------
     numpy.ndarray of uint64, shape (n,)
     """
+    if isinstance(x, SparseMatrix):
+        return _sparse_hashes(x, beside)
     width = int(x.shape[1]) if n_columns is None else min(n_columns, int(x.shape[1]))
     total = np.zeros(int(x.shape[0]), dtype=np.uint64) if beside is None else key_hashes(beside)
     factors = _factors(width, 0)
@@ -105,6 +108,16 @@ def row_hashes(x: Array, beside: HostArray | None = None, n_columns: int | None 
     for start in range(0, int(x.shape[0]), step):
         stop = min(start + step, int(x.shape[0]))
         total[start:stop] += _bits(to_numpy(x[start:stop, :width])) @ factors
+    return total
+
+
+def _sparse_hashes(x: SparseMatrix, beside: HostArray | None) -> HostArray:
+    """Hashes of the rows of a sparse matrix, from its non-zeros: what a 0 adds to a hash is 0."""
+    total = np.zeros(x.shape[0], dtype=np.uint64) if beside is None else key_hashes(beside)
+    factors = _factors(x.shape[1], 0)
+    for columns in x.chunks():
+        rows, across, values = x.entries(columns)
+        np.add.at(total, rows, _bits(values) * factors[columns[across]])
     return total
 
 
@@ -209,10 +222,10 @@ def are_continuous(x: Array, rows: HostArray, beside: HostArray) -> bool:
 
 
 def _column_chunks(x: Array, rows: HostArray) -> Iterator[HostArray]:
-    xp = namespace(x)
-    some = xp.take(x, asarray_like(rows, x), axis=0) if is_non_numpy(x) else x[rows]
+    some = take_rows(x, rows)
     for start in range(0, int(x.shape[1]), CHUNK_COLUMNS):
-        yield to_numpy(some[:, start : min(start + CHUNK_COLUMNS, int(x.shape[1]))])
+        inside = np.arange(start, min(start + CHUNK_COLUMNS, int(x.shape[1])))
+        yield to_numpy(take_columns(some, inside))
 
 
 def _has_continuous(values: HostArray) -> bool:

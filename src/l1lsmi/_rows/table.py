@@ -22,10 +22,14 @@ from l1lsmi._arrays import (
     in_float64,
     is_non_numpy,
     namespace,
+    take_rows,
     to_numpy,
 )
 from l1lsmi._rows.kinds import Coordinates, Kinds, repeated, summed
 from l1lsmi._rows.parts import ArrayParts, Parts
+from l1lsmi._rows.sparse import WIDE_VALUES, StandardizedColumns, moments_of, ranges_of
+from l1lsmi._rows.wide import PART_COLUMNS
+from l1lsmi._sparse import SparseMatrix
 
 #: Rows per block: a block of distances to 100 centres then stays in cache, and memory is small.
 BLOCK_ROWS = 500
@@ -70,6 +74,22 @@ def column_statistics(x: Array, row_weights: HostArray | None = None) -> tuple[H
     -------
     mean, scale : numpy.ndarray of shape (m,)
     """
+    if isinstance(x, SparseMatrix):
+        return _sparse_statistics(x, row_weights)
+    return _dense_statistics(x, row_weights, int(x.shape[1]))
+
+
+def _sparse_statistics(x: SparseMatrix, row_weights: HostArray | None) -> tuple[HostArray, HostArray]:
+    if x.is_large:
+        mean, scale = moments_of(x, row_weights)
+        return mean, np.where(is_constant(*ranges_of(x)), 0.0, scale)
+    # Sums in the order of those of a dense array, so that they are the same.
+    found = [_dense_statistics(piece, row_weights, x.shape[1]) for _, piece in x.pieces()]
+    return np.concatenate([mean for mean, _ in found]), np.concatenate([scale for _, scale in found])
+
+
+def _dense_statistics(x: Array, row_weights: HostArray | None, n_columns: int) -> tuple[HostArray, HostArray]:
+    """Of some columns, with sums over as many rows at a time as for all of the ``n_columns``."""
     xp = namespace(x)
     weights = None if row_weights is None else asarray_like(row_weights, x, dtype=xp.float64)[:, None]
     low, high = (to_numpy(edge(x, axis=0)).astype(np.float64) for edge in (xp.min, xp.max))
@@ -81,7 +101,7 @@ def column_statistics(x: Array, row_weights: HostArray | None = None) -> tuple[H
     half = np.where(constant, 1.0, half)
     shift, unit = asarray_like(middle, x), asarray_like(half, x)
     total, squares, counts = np.zeros(x.shape[1]), np.zeros(x.shape[1]), np.zeros(x.shape[1])
-    for some in _row_slices(x, 100_000_000 if is_non_numpy(x) else 250_000):
+    for some in _row_slices(x, 100_000_000 if is_non_numpy(x) else 250_000, n_columns):
         z = (xp.astype(x[some, :], xp.float64) - shift) / unit
         if has_missing:
             present = ~xp.isnan(z)
@@ -331,7 +351,7 @@ class Table(ColumnScales):
 
     def rows_of(self, rows: HostArray) -> Table:
         """Some rows as a table of their own, with the column statistics of the whole."""
-        return replace(self, x=gather(self.x, rows, None), single=None)
+        return replace(self, x=take_rows(self.x, rows), single=None)
 
     def slice_of(self, start: int, stop: int) -> Table:
         """Consecutive rows, not copied."""
@@ -342,8 +362,11 @@ class Table(ColumnScales):
         return self, rows
 
     def read_columns(self, columns: HostArray) -> Table:
-        """A table in memory that has some columns: the table itself."""
-        return self
+        """A table in memory that has some columns: the table itself, or those of a large sparse one."""
+        if not is_large_sparse(self):
+            return self
+        places = columns if self.columns is None else np.searchsorted(self.columns, columns)
+        return replace(self, x=self.x.columns_of(places), columns=columns, single=None)
 
     def parts(self, target: Any, fold_of_row: HostArray, part_rows: int) -> Parts:
         """The rows with their targets and folds, so many at a time."""
@@ -425,12 +448,22 @@ class Table(ColumnScales):
             return None
         if self.n_rows * self.n_columns > self.resources.shared_bytes() // self.resources.number_bytes:
             return None
+        if isinstance(self.x, SparseMatrix):
+            made: HostArray | None = self._columns_when_needed()
+            return made
         if self.resources.precision == "float64":
             z = np.array(self.x, dtype=np.float64, order="C")
-            for some in _row_slices(z, 250_000):
+            for some in _row_slices(z, 250_000, z.shape[1]):
                 self.standardize(z[some])
             return z
         return np.asarray(self.take(np.arange(self.n_rows), np.arange(self.n_columns)))
+
+    def _columns_when_needed(self) -> Any:
+        """What stands for a standardised copy of a sparse table, unless pieces of it are too large."""
+        if self.n_rows * min(PART_COLUMNS, self.n_columns) > WIDE_VALUES:
+            return None
+        everywhere = np.arange(self.n_rows), np.arange(self.n_columns)
+        return StandardizedColumns(self.take, *everywhere, self.resources.precision)
 
     def standardize(self, values: Array, columns: HostArray | None = None) -> Array:
         """Clip and standardise values of some columns, (..., columns) or all, in place where possible."""
@@ -516,6 +549,16 @@ class Table(ColumnScales):
         return values if self.kinds is None else summed(values, self.kinds.widths_of(columns))
 
 
+def is_sparse_table(table: Any) -> bool:
+    """Whether the values of a table are a sparse matrix."""
+    return isinstance(table, Table) and isinstance(table.x, SparseMatrix)
+
+
+def is_large_sparse(table: Any) -> bool:
+    """Whether a table is sparse, and too large for all columns to be worked on as dense ones are."""
+    return is_sparse_table(table) and table.x.is_large
+
+
 def merged_statistics(
     size: float, one: tuple[HostArray, HostArray], other_size: float, other: tuple[HostArray, HostArray]
 ) -> tuple[HostArray, HostArray]:
@@ -530,8 +573,8 @@ def merged_statistics(
     return mean, np.hypot(spread, 2 * np.sqrt(share * (1 - share)) * gap)
 
 
-def _row_slices(x: Array, elements: int) -> Iterator[slice]:
-    """Cut the rows so that a temporary copy of each piece stays small."""
-    step = max(1, elements // max(1, int(x.shape[1])))
+def _row_slices(x: Array, elements: int, n_columns: int) -> Iterator[slice]:
+    """Cut the rows so that a temporary copy of each piece of so many columns stays small."""
+    step = max(1, elements // max(1, n_columns))
     for start in range(0, int(x.shape[0]), step):
         yield slice(start, min(start + step, int(x.shape[0])))

@@ -15,9 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from l1lsmi._arrays import Array, HostArray, asarray_like, in_float64, namespace, to_numpy
+from l1lsmi._arrays import Array, HostArray, asarray_like, in_float64, namespace, take_columns, to_numpy
 from l1lsmi._rows.parts import Part
-from l1lsmi._rows.table import RowTable, clip_to, sample_of
+from l1lsmi._rows.sparse import moments_of
+from l1lsmi._rows.table import RowTable, Table, clip_to, is_large_sparse, sample_of
+from l1lsmi._sparse import SparseMatrix
 
 #: Columns that are judged at a time.
 CHUNK_COLUMNS = 256
@@ -56,14 +58,17 @@ def clip_tails(table: RowTable, target: Any) -> RowTable:
         Has the weights of the rows.
     """
     sample = sample_of(table)
-    varying, xp = table.varying, namespace(sample.x)
+    suspects = table.varying
     if table.kinds is not None:
-        varying = varying[~table.kinds.is_category[varying]]
-    if not varying.size:
+        suspects = suspects[~table.kinds.is_category[suspects]]
+    if isinstance(sample.x, SparseMatrix):
+        # A column that is 0 in all rows of the sample is not heavy there.
+        suspects = suspects[sample.x.occupied()[suspects]]
+    if not suspects.size:
         return table
     each = []
-    for some in np.array_split(varying, -(-varying.size // CHUNK_COLUMNS)):
-        values = to_numpy(xp.take(sample.x, asarray_like(some, sample.x), axis=1))
+    for some in np.array_split(suspects, -(-suspects.size // CHUNK_COLUMNS)):
+        values = to_numpy(take_columns(sample.x, some))
         tails = find_tails(_without_missing(np.array(values, dtype=np.float64)))
         each.append(tails._replace(columns=some[tails.columns]))
     found = Tails(*(np.concatenate(of_each) for of_each in zip(*each, strict=True)))
@@ -72,6 +77,11 @@ def clip_tails(table: RowTable, target: Any) -> RowTable:
         return table
     limits = np.stack([np.full(table.n_columns, -np.inf), np.full(table.n_columns, np.inf)])
     limits[:, columns] = found.low, found.high
+    if isinstance(table, Table) and is_large_sparse(table):
+        mean, scale = moments_of(table.x, target.row_weights, limits)
+        mean, scale = np.where(table.scale > 0, mean, table.mean), np.where(table.scale > 0, scale, 0.0)
+        scale[columns] *= found.shrunk
+        return replace(table, mean=mean, scale=scale, limits=limits)
     fold_of_row = np.zeros((1, table.n_rows), dtype=np.intp)
     parts = table.parts(target, fold_of_row, table.max_part_rows)
     middle, half = found.low / 2 + found.high / 2, found.high / 2 - found.low / 2
@@ -92,8 +102,7 @@ def _clipped_sums(
     """Weights, sums and sums of squares of clipped columns, mapped to [-1, 1] by their limits."""
     table = part.table
     places = columns if table.columns is None else np.searchsorted(table.columns, columns)
-    x: Array = namespace(table.x).take(table.x, asarray_like(places, table.x), axis=1)
-    x = clip_to(in_float64(x), limits)
+    x: Array = clip_to(in_float64(take_columns(table.x, places)), limits)
     z = (x - asarray_like(middle, x)) / asarray_like(half, x)
     xp, weights = namespace(z), part.target.row_weights
     n_rows = np.array(float(table.n_rows) if weights is None else float(weights.sum()))

@@ -9,8 +9,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import _check_feature_names, check_array, validate_data
 
 from l1lsmi._arrays import (
     Array,
@@ -24,10 +23,20 @@ from l1lsmi._arrays import (
 )
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import RowTable, Table
+from l1lsmi._sparse import SparseMatrix
+from l1lsmi._validation.sparse import (
+    first_not_finite,
+    frame_to_columns,
+    is_sparse,
+    is_sparse_frame,
+    without_duplicates,
+)
 from l1lsmi._validation.target import check_target, is_missing
 
 
-def check_xy(X: Any, y: Any, task: str, estimator: Any = None) -> tuple[Array, Target]:
+def check_xy(
+    X: Any, y: Any, task: str, estimator: Any = None, *, sparse: bool = False
+) -> tuple[Array, Target]:
     """Check features and target; the features stay in their own array library.
 
     Parameters
@@ -36,6 +45,8 @@ def check_xy(X: Any, y: Any, task: str, estimator: Any = None) -> tuple[Array, T
     task : str
     estimator : estimator or None
         Gets the number and the names of the features.
+    sparse : bool
+        Whether X may be sparse; it is then a `SparseMatrix` here.
 
     Returns
     -------
@@ -72,6 +83,11 @@ def check_device(table: Any, device: str) -> Table:
     if not isinstance(table, Table):
         raise ValueError(
             f"device={device!r} is given, but the rows of X are not in memory: leave it out or pass an array."
+        )
+    if isinstance(table.x, SparseMatrix):
+        raise ValueError(
+            f"device={device!r} is given, but X is sparse, which is worked on in the memory of the machine: "
+            "leave it out, or pass X.toarray() if that fits."
         )
     if is_non_numpy(table.x):
         raise ValueError(
@@ -130,12 +146,16 @@ def check_pairs(X: Any, y: HostArray, n_features: int, n_targets: int = 1) -> Ar
     return X
 
 
-def check_features(X: Any, estimator: Any = None, *, allow_missing: bool = False) -> Array:
+def check_features(
+    X: Any, estimator: Any = None, *, allow_missing: bool = False, sparse: bool = False
+) -> Array:
     """Check a table of finite real numbers with at least two rows; NaN is missing, where that is allowed."""
     if is_non_numpy(X):
         return _check_foreign(X, estimator, allow_missing)
-    if issparse(X):
-        raise ValueError("X is a sparse matrix, which is not supported: pass X.toarray().")
+    if is_sparse(X):
+        if not sparse:
+            raise ValueError("X is a sparse matrix, which is not supported: pass X.toarray().")
+        return _check_sparse(X, estimator)
     if X is None or isinstance(X, (dict, set, str)) or np.ma.is_masked(X):
         what = "has masked values" if np.ma.is_masked(X) else f"is a {type(X).__name__}"
         raise ValueError(f"X {what}: pass a table of numbers of shape (n_samples, n_features).")
@@ -156,6 +176,35 @@ def check_features(X: Any, estimator: Any = None, *, allow_missing: bool = False
         raise _explained(X, names, error) from None
     check_finite(checked, names, allow_missing=allow_missing)
     return checked
+
+
+def _check_sparse(X: Any, estimator: Any) -> SparseMatrix:
+    names = check_names(X)
+    _refuse_dates(X, names)
+    frame = is_sparse_frame(X)
+    matrix = frame_to_columns(X) if frame else X
+    rules: dict[str, Any] = {
+        "dtype": [np.float64, np.float32],
+        "accept_sparse": "csc",
+        "ensure_all_finite": False,
+        "ensure_min_samples": 2,
+    }
+    try:
+        if matrix.ndim != 2:
+            raise ValueError(f"Expected 2D array, got a sparse array of shape {matrix.shape}")
+        if matrix.format in ("csr", "csc"):
+            matrix.check_format()
+        checked = without_duplicates(check_array(matrix, input_name="X", **rules), X)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _explained(matrix, None, error) from None
+    where = first_not_finite(checked)
+    if where is not None:
+        what = "NaN" if np.isnan(checked[where]) else "infinity"
+        raise _not_finite(what, where[0], _label(names, where[1]))
+    if estimator is not None:
+        _check_feature_names(estimator, X, reset=True)
+        estimator.n_features_in_ = int(checked.shape[1])
+    return SparseMatrix.of(checked)
 
 
 def check_finite(

@@ -8,6 +8,27 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+#: Columns that a search in a large sparse table may choose from: with so many values all together, but at
+#: least and at most so many.
+POOL_VALUES = 2**25
+SPARSE_POOLS = (300, 1_000)
+
+
+def check_pool_of_sparse(pool: Any, k: int | None, table: Any) -> int:
+    """The number of columns that a search may choose from in a sparse table too large to search all."""
+    what = f"X is sparse with {table.n_rows:,} rows and {table.n_columns:,} columns, too many to search all"
+    if pool is None:
+        raise ValueError(f'pool=None, but {what}: pass pool="auto" or a number of columns.')
+    if isinstance(pool, Integral):
+        return int(pool)
+    usual = int(np.clip(POOL_VALUES // table.n_rows, *SPARSE_POOLS))
+    if k is not None and k > SPARSE_POOLS[1]:
+        raise ValueError(
+            f"{k:,} features are to be selected, but {what}: pass n_features_to_select of at most "
+            f"{SPARSE_POOLS[1]:,}, or the number of columns to choose from as pool."
+        )
+    return usual if k is None else max(usual, min(2 * k, table.varying.size))
+
 
 def check_all_positive(owner: object, name: str) -> None:
     """Check that a parameter is a sequence of positive numbers of sensible size."""

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import PredefinedSplit
 
-from l1lsmi._arrays import Array, HostArray, gather
+from l1lsmi._arrays import Array, HostArray, take_rows
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.distinct import (
     Arrangement,
@@ -192,7 +192,7 @@ def read_rows(
     if any_kind:
         x, columns = check_columns(X, estimator, categorical)
     else:
-        x = check_features(X, estimator)
+        x = check_features(X, estimator, sparse=True)
     n_rows, used = int(x.shape[0]), y if uses_target else None
     given = GivenRows.of(n_rows, used, task, sample_weight, class_weight, beside)
     arrangement = _arrangement(x, given)
@@ -265,5 +265,5 @@ def arrangement_of(
 def _rows_of(x: Array, columns: Columns | None, rows: HostArray) -> tuple[Array, Columns | None]:
     if np.array_equal(rows, np.arange(x.shape[0])):
         return x, columns
-    some = gather(x, rows, None)
+    some = take_rows(x, rows)
     return some, None if columns is None else replace(columns, x=some)

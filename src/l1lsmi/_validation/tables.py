@@ -12,6 +12,7 @@ from l1lsmi._numerics.missing import informative_missing
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.kinds import Kinds, missing_shares
 from l1lsmi._rows.table import Resources, Table
+from l1lsmi._sparse import SparseMatrix
 from l1lsmi._validation.columns import MAX_LEVELS, Columns, has_numbers_only, is_frame, read_array, read_frame
 from l1lsmi._validation.encoding import encode_levels
 from l1lsmi._validation.features import (
@@ -21,6 +22,7 @@ from l1lsmi._validation.features import (
     require_target,
     tell_features,
 )
+from l1lsmi._validation.sparse import is_sparse_frame
 from l1lsmi._validation.target import check_target
 
 #: What missing values are: nothing, a value of their own, or one of these for each column by its data.
@@ -76,18 +78,18 @@ def check_columns(
     check_names(X)
     columns: Columns | None = None
     by_type = categorical is None or isinstance(categorical, str)
-    if is_frame(X) and not (by_type and has_numbers_only(X)):
+    if is_frame(X) and not is_sparse_frame(X) and not (by_type and has_numbers_only(X)):
         columns = read_frame(X, categorical)
         x: Array = check_features(columns.x, None, allow_missing=True)
         if estimator is not None:
             tell_features(estimator, x.shape[1], columns.names)
     else:
-        x = check_features(X, estimator, allow_missing=True)
+        x = check_features(X, estimator, allow_missing=True, sparse=True)
         if not by_type:
-            if is_non_numpy(x):
+            if is_non_numpy(x) or isinstance(x, SparseMatrix):
                 raise ValueError(
-                    "categorical_features is given, but X is an array of another library than NumPy: pass a "
-                    "NumPy array or a dataframe."
+                    "categorical_features is given, but X is sparse or of another library than NumPy: pass a "
+                    "dense NumPy array or a dataframe."
                 )
             columns = read_array(x, categorical)
             x = columns.x
@@ -110,7 +112,7 @@ def make_table(
     if columns is not None:
         columns = columns if target is None else _with_few_levels(columns, target)
         x, kinds = columns.x, columns.kinds(weights)
-    elif bool(namespace(x).any(namespace(x).isnan(x))):
+    elif not isinstance(x, SparseMatrix) and bool(namespace(x).any(namespace(x).isnan(x))):
         kinds = Kinds.numbers(missing_shares(x, weights))
     table = Table.of(x, resources, weights, kinds)
     if kinds is None or target is None or missing == "ignore" or not kinds.missing_share.any():

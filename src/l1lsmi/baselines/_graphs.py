@@ -6,6 +6,7 @@ L = D - S. A feature that takes similar values in similar rows is smooth: f' L f
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,6 +18,8 @@ from scipy.stats import rankdata
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.medians import median_positive
+from l1lsmi._rows.table import Table
+from l1lsmi.baselines._columns import all_columns
 from l1lsmi.baselines._neighbours import nearest_rows
 
 Graph: TypeAlias = Any
@@ -30,13 +33,13 @@ DENSE_ROWS = 500
 SHIFT = 1e-9
 
 
-def graph_coordinates(z: HostArray, target: Target | None) -> HostArray:
+def graph_coordinates(table: Table, target: Target | None) -> HostArray:
     """Coordinates between which distances are measured: the ranks of a numeric target, else all features.
 
     Ranks are evenly spaced, so that rows in a long tail keep similar neighbours.
     """
     if target is None or target.values is None:
-        return z
+        return all_columns(table)
     if target.row_weights is None:
         return np.asarray(rankdata(target.values)[:, None])
     _, codes = np.unique(target.values, return_inverse=True)
@@ -125,16 +128,15 @@ def rayleigh_quotients(z: HostArray, graph: Graph, centred: bool) -> HostArray:
     return np.where(varies, np.maximum(numerator, 0.0) / denominator, MAX_EIGENVALUE)
 
 
-def spectral_scores(z: HostArray, graph: Graph, count: int, banded: bool) -> HostArray:
-    """Sum of (2 - lambda_j) alpha_j^2 over the first eigenvectors of the normalised Laplacian.
+def spectral_scorer(graph: Graph, count: int, banded: bool) -> Callable[[HostArray], HostArray]:
+    """A function that scores columns by the first eigenvectors of the normalised Laplacian.
 
-    The alpha_j are cosines of D^(1/2) f with the first ``count`` eigenvectors after the trivial one,
-    D^(1/2) 1. A graph with more than ``count`` connected components has as many eigenvalues 0, whose
-    eigenvectors have no order: the sum is over all of them.
+    The score is the sum of (2 - lambda_j) alpha_j^2, where the alpha_j are cosines of D^(1/2) f with the
+    first ``count`` eigenvectors after the trivial one, D^(1/2) 1. A graph with more than ``count`` connected
+    components has as many eigenvalues 0, whose eigenvectors have no order: the sum is over all of them.
 
     Parameters
     ----------
-    z : numpy.ndarray of shape (n, m)
     graph : scipy.sparse.csr_array of shape (n, n)
     count : int
     banded : bool
@@ -142,22 +144,32 @@ def spectral_scores(z: HostArray, graph: Graph, count: int, banded: bool) -> Hos
 
     Returns
     -------
-    scores : numpy.ndarray of shape (m,)
+    score : callable
+        Takes columns (n, m), and returns their scores, (m,).
     """
     degrees = graph.sum(axis=1)
-    squares = degrees @ z**2
-    squares = np.where(squares > 0, squares, 1.0)
+
+    def squares(z: HostArray) -> HostArray:
+        found = degrees @ z**2
+        return np.where(found > 0, found, 1.0)
+
     component = connected_components(graph, directed=False)[1]
     _, component = np.unique(np.where(degrees > 0, component, -1), return_inverse=True)
     weights = np.bincount(component, degrees)
     if np.count_nonzero(weights) > count:
         members = csr_array((degrees, (component, np.arange(component.size))))
-        totals = (members @ z) ** 2 / np.where(weights > 0, weights, 1.0)[:, None]
-        between = totals.sum(axis=0) - (degrees @ z) ** 2 / weights.sum()
-        return np.asarray(MAX_EIGENVALUE * between / squares)
+
+        def between(z: HostArray) -> HostArray:
+            totals = (members @ z) ** 2 / np.where(weights > 0, weights, 1.0)[:, None]
+            inside = totals.sum(axis=0) - (degrees @ z) ** 2 / weights.sum()
+            return np.asarray(MAX_EIGENVALUE * inside / squares(z))
+
+        return between
     root = np.sqrt(degrees)
-    values, vectors = _leading_eigenpairs(graph, root, min(count, z.shape[0] - 1), banded)
-    return np.asarray((MAX_EIGENVALUE - values) @ ((vectors.T @ (root[:, None] * z)) ** 2 / squares))
+    values, vectors = _leading_eigenpairs(graph, root, min(count, degrees.size - 1), banded)
+    return lambda z: np.asarray(
+        (MAX_EIGENVALUE - values) @ ((vectors.T @ (root[:, None] * z)) ** 2 / squares(z))
+    )
 
 
 def _leading_eigenpairs(

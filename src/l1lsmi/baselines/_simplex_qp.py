@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack, lstsq
+from scipy.linalg import eigh, lapack, lstsq
 
 from l1lsmi._arrays import HostArray
 
@@ -16,6 +16,8 @@ WORKING_SET = 300
 RANK_TOLERANCE = 1e-10
 #: Tolerance on negative multipliers, over the largest entry of the gradient.
 DUAL_TOLERANCE = 1e-12
+#: Rows of a matrix up to which memory for its decomposition does not matter.
+MOST_IN_FULL = 2500
 
 
 @dataclass(frozen=True)
@@ -62,11 +64,25 @@ class Hessian:
 
 def nearest_positive(matrix: HostArray) -> HostArray:
     """The nearest positive semi-definite matrix in the Frobenius norm: negative eigenvalues become 0."""
-    shifted = matrix + RANK_TOLERANCE * np.eye(matrix.shape[0])
-    if lapack.dpotrf(shifted, overwrite_a=1)[1] == 0:
+    if _is_positive(matrix):
         return matrix
-    values, vectors = np.linalg.eigh(matrix)
-    return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
+    if len(matrix) <= MOST_IN_FULL:
+        values, vectors = np.linalg.eigh(matrix)
+        return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
+    # The usual driver needs two more matrices of this size.
+    values, vectors = eigh(matrix, driver="evr", check_finite=False)
+    factor = vectors[:, values > 0]
+    factor *= np.sqrt(values[values > 0])
+    del vectors
+    return np.asarray(factor @ factor.T)
+
+
+def _is_positive(matrix: HostArray) -> bool:
+    """Whether a symmetric matrix is positive semi-definite up to rounding errors."""
+    shifted = matrix.copy()
+    shifted.flat[:: len(matrix) + 1] += RANK_TOLERANCE
+    # A symmetric matrix read by columns is itself: .T spares LAPACK a copy.
+    return bool(lapack.dpotrf(shifted.T, overwrite_a=1, clean=0)[1] == 0)
 
 
 def nystrom_factor(columns: HostArray, sampled: HostArray) -> HostArray:

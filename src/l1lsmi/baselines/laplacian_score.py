@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from l1lsmi._arrays import HostArray, to_numpy
+from l1lsmi._arrays import HostArray
 from l1lsmi._base import Selector
 from l1lsmi._numerics.ranking import learned_from_scores
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Table
+from l1lsmi._sparse import FEW_VALUES
 from l1lsmi._validation.target import TASKS
+from l1lsmi.baselines._columns import score_columns
 from l1lsmi.baselines._graphs import (
     graph_coordinates,
     neighbour_graph,
@@ -110,20 +113,26 @@ class LaplacianScore(Selector):
         self.sigma = sigma
         self.task = task
 
+    def _max_dense_values(self) -> int:
+        # A graph from the target needs a few columns at a time, one from all features all of them.
+        return FEW_VALUES if self._uses_target() else super()._max_dense_values()
+
     def _uses_target(self) -> bool:
         return bool(self.graph == "supervised")
 
     def _learn(
         self, table: Table, target: Target | None, k: int, row_weights: HostArray | None = None
     ) -> dict[str, Any]:
-        z = to_numpy(table.take(np.arange(table.n_rows), table.varying))
         weights = row_weights if target is None else target.row_weights
         targets = [None] if target is None else target.each()
-        scores = np.mean([self._score(z, one, weights) for one in targets], axis=0)
-        return learned_from_scores(scores, table.varying, table.n_columns, k)
+        scores = [score_columns(table, self._scorer(table, one, weights)) for one in targets]
+        return learned_from_scores(np.mean(scores, axis=0), table.varying, table.n_columns, k)
 
-    def _score(self, z: HostArray, target: Target | None, weights: HostArray | None) -> HostArray:
+    def _scorer(
+        self, table: Table, target: Target | None, weights: HostArray | None
+    ) -> Callable[[HostArray], HostArray]:
         if target is not None and target.is_classification:
-            return -within_class_variance(z, target.codes, weights)
-        graph = neighbour_graph(graph_coordinates(z, target), self.n_neighbors, self.sigma, weights)
-        return -rayleigh_quotients(z, graph, centred=True)
+            codes = target.codes
+            return lambda z: -within_class_variance(z, codes, weights)
+        graph = neighbour_graph(graph_coordinates(table, target), self.n_neighbors, self.sigma, weights)
+        return lambda z: -rayleigh_quotients(z, graph, centred=True)

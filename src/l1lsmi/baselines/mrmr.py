@@ -17,9 +17,11 @@ from l1lsmi._numerics.correlation import correlation_between, f_statistic
 from l1lsmi._numerics.discrete import States, discretise, is_discrete
 from l1lsmi._numerics.ranking import rank, scatter
 from l1lsmi._numerics.target import Target
-from l1lsmi._rows.table import Table
+from l1lsmi._rows.table import Table, is_sparse_table
+from l1lsmi._sparse import FEW_VALUES
 from l1lsmi._validation.parameters import seed_of
 from l1lsmi._validation.target import TASKS
+from l1lsmi.baselines._columns import all_columns, column_pieces, score_columns
 from l1lsmi.baselines._neighbour_information import weighted_information
 
 #: Default redundancy of each relevance.
@@ -145,8 +147,7 @@ class MRMR(Selector):
                 f"redundancy={self.redundancy!r}, which do not discretise: leave it at None."
             )
         columns = table.varying
-        x = to_numpy(table.take(np.arange(table.n_rows), columns))
-        relevance, redundancy = self._parts(x, target, kind)
+        relevance, redundancy = self._parts(table, target, kind)
         chosen, scores = _greedy(relevance, redundancy, min(k, columns.size), self.scheme == "quotient")
         all_scores = scatter(scores, columns, table.n_columns)
         constant = np.setdiff1d(np.arange(table.n_columns), columns)
@@ -161,12 +162,15 @@ class MRMR(Selector):
             "ranking": rank(support, np.round(all_scores, 12)),
         }
 
-    def _parts(self, x: HostArray, target: Target, kind: str) -> tuple[HostArray, Redundancy]:
+    def _max_dense_values(self) -> int:
+        # Nearest neighbours need all columns at a time.
+        return super()._max_dense_values() if "knn" in (self.relevance, self.redundancy) else FEW_VALUES
+
+    def _parts(self, table: Table, target: Target, kind: str) -> tuple[HostArray, Redundancy]:
         """Relevance of every column, and the function that computes redundancies."""
         parts: dict[str, tuple[Any, Redundancy]] = {}
         if "discretised" in (self.relevance, kind):
-            weights = target.row_weights
-            states = States(discretise(x, self.n_bins, weights), weights)
+            states = States(_states_of(table, self.n_bins, target.row_weights), target.row_weights)
             parts["discretised"] = (
                 lambda: _mean_over_targets(
                     lambda one: states.information(_target_states(one, self.n_bins)), target
@@ -174,16 +178,40 @@ class MRMR(Selector):
                 lambda j: states.information(states.codes[:, j]),
             )
         if "knn" in (self.relevance, kind):
-            neighbours = _NeighbourInformation(x, target.row_weights, seed_of(self.random_state))
+            neighbours = _NeighbourInformation(
+                all_columns(table), target.row_weights, seed_of(self.random_state)
+            )
             parts["knn"] = (
                 partial(_mean_over_targets, neighbours.relevance, target),
                 neighbours.redundancy,
             )
-        parts["f"] = parts["correlation"] = (
-            partial(f_statistic, x, target),
-            lambda j: correlation_between(x, x[:, j : j + 1], target.row_weights)[:, 0],
-        )
+        if "f" in (self.relevance, kind) or "correlation" in (self.relevance, kind):
+            whole = None if is_sparse_table(table) else all_columns(table)
+            parts["f"] = parts["correlation"] = (
+                lambda: score_columns(table, partial(f_statistic, target=target), whole),
+                lambda j: _correlations(table, j, whole, target.row_weights),
+            )
         return parts[self.relevance][0](), parts[kind][1]
+
+
+def _states_of(table: Table, n_bins: int | None, weights: HostArray | None) -> HostArray:
+    """States of all columns, (n, m)."""
+    if not is_sparse_table(table):
+        return discretise(all_columns(table), n_bins, weights)
+    # Whole numbers below the number of bins or of distinct values that count as few.
+    kind = np.int16 if n_bins is None or n_bins < 2**15 else np.int32
+    codes, start = np.empty((table.n_rows, table.varying.size), dtype=kind), 0
+    for piece in column_pieces(table):
+        codes[:, start : start + piece.shape[1]] = discretise(piece, n_bins, weights)
+        start += piece.shape[1]
+    return codes
+
+
+def _correlations(table: Table, j: int, whole: HostArray | None, weights: HostArray | None) -> HostArray:
+    """Absolute correlations of all columns with one."""
+    rows, place = np.arange(table.n_rows), table.varying[j : j + 1]
+    one = to_numpy(table.take(rows, place)) if whole is None else whole[:, j : j + 1]
+    return score_columns(table, lambda z: correlation_between(z, one, weights)[:, 0], whole)
 
 
 def _greedy(

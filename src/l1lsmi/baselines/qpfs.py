@@ -175,6 +175,7 @@ class QPFS(Selector):
             minimum = minimise_with_positive_part(hessian, 1 - alpha, linear)
             if minimum is not None:
                 return float(alpha), minimum
+            del hessian  # two matrices of this size are enough
             hessian = Hessian.of_matrix(nearest_positive(correlation_between(x, x)))
         return float(alpha), minimise_on_simplex(hessian.scaled(1 - alpha), linear)
 

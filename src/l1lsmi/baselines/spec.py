@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from l1lsmi._arrays import HostArray, to_numpy
+from l1lsmi._arrays import HostArray
 from l1lsmi._base import Selector
 from l1lsmi._numerics.ranking import learned_from_scores
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Table
+from l1lsmi._sparse import FEW_VALUES
 from l1lsmi._validation.target import TASKS
+from l1lsmi.baselines._columns import score_columns
 from l1lsmi.baselines._graphs import (
     graph_coordinates,
     neighbour_graph,
     rayleigh_quotients,
-    spectral_scores,
+    spectral_scorer,
     within_class_variance,
 )
 
@@ -128,31 +132,33 @@ class SPEC(Selector):
         self.sigma = sigma
         self.task = task
 
+    def _max_dense_values(self) -> int:
+        # A graph from the target needs a few columns at a time, one from all features all of them.
+        return FEW_VALUES if self._uses_target() else super()._max_dense_values()
+
     def _uses_target(self) -> bool:
         return bool(self.graph == "supervised")
 
     def _learn(
         self, table: Table, target: Target | None, k: int, row_weights: HostArray | None = None
     ) -> dict[str, Any]:
-        z = to_numpy(table.take(np.arange(table.n_rows), table.varying))
         weights = row_weights if target is None else target.row_weights
         targets = [None] if target is None else target.each()
-        scores = np.mean([self._score(z, one, weights) for one in targets], axis=0)
-        return learned_from_scores(scores, table.varying, table.n_columns, k)
+        scores = [score_columns(table, self._scorer(table, one, weights)) for one in targets]
+        return learned_from_scores(np.mean(scores, axis=0), table.varying, table.n_columns, k)
 
-    def _score(self, z: HostArray, target: Target | None, weights: HostArray | None) -> HostArray:
-        """Scores for one target, or without."""
+    def _scorer(
+        self, table: Table, target: Target | None, weights: HostArray | None
+    ) -> Callable[[HostArray], HostArray]:
         if target is not None and target.is_classification:
-            return self._score_classes(z, target.codes, weights)
-        return self._score_graph(z, graph_coordinates(z, target), weights)
+            return partial(self._score_classes, codes=target.codes, weights=weights)
+        points = graph_coordinates(table, target)
+        graph = neighbour_graph(points, self.n_neighbors, self.sigma, weights)
+        if self.criterion == "phi3":
+            return spectral_scorer(graph, self.n_eigenvectors, banded=points.shape[1] == 1)
+        return lambda z: -rayleigh_quotients(z, graph, centred=self.criterion == "phi2")
 
     def _score_classes(self, z: HostArray, codes: HostArray, weights: HostArray | None) -> HostArray:
         # All degrees are 1 and z is centred: the first cosine is 0, and phi1 is phi2.
         within = within_class_variance(z, codes, weights)
         return 2 * (1 - within) if self.criterion == "phi3" else -within
-
-    def _score_graph(self, z: HostArray, points: HostArray, weights: HostArray | None) -> HostArray:
-        graph = neighbour_graph(points, self.n_neighbors, self.sigma, weights)
-        if self.criterion == "phi3":
-            return spectral_scores(z, graph, self.n_eigenvectors, banded=points.shape[1] == 1)
-        return -rayleigh_quotients(z, graph, centred=self.criterion == "phi2")

@@ -128,6 +128,7 @@ class KnockoffSelector(Selector):
     array([ 0,  1,  2,  3,  4,  5,  6,  7,  8,  9, 26])
     """
 
+    _supports_sparse: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "selector": [HasMethods(["fit"])],
         "fdr": [Interval(Real, 0, 1, closed="neither")],

@@ -128,6 +128,7 @@ class StabilitySelector(Selector):
     0.047
     """
 
+    _supports_sparse: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "selector": [HasMethods(["fit"])],
         "n_resamples": [Interval(Integral, 2, None, closed="left")],

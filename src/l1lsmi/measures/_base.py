@@ -16,7 +16,7 @@ from l1lsmi._numerics.model import Fit
 from l1lsmi._numerics.ranking import scatter
 from l1lsmi._numerics.set_scorer import DrawScorer
 from l1lsmi._numerics.target import Target
-from l1lsmi._rows.table import RowTable
+from l1lsmi._rows.table import RowTable, is_large_sparse
 from l1lsmi._rows.tails import clip_tails
 from l1lsmi._validation.parameters import seed_of
 from l1lsmi._validation.rows import read_rows_for
@@ -74,7 +74,15 @@ class MeasureProblem:
         problem : MeasureProblem
         """
         other = copy(self)
+        if is_large_sparse(self.table):
+            other = self._with_table(self.table.read_columns(columns))
         other._restricted_to = columns
+        return other
+
+    def _with_table(self, table: Any) -> Any:
+        """The same problem with a table of some of the columns of a sparse one."""
+        other = copy(self)
+        other.table = table
         return other
 
     def batch_size(self) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from l1lsmi._arrays import Array, HostArray, single_threaded_blas, to_numpy
+from l1lsmi._arrays import Array, HostArray, gather, single_threaded_blas, to_numpy
 from l1lsmi._numerics.density_ratio import DensityRatioDraw
 from l1lsmi._numerics.grids import SCREENING_REGULARIZATION
 from l1lsmi._numerics.model import Fit, Grid, Model, ScoredModel
@@ -263,6 +263,11 @@ class DensityRatioProblem(MeasureProblem):
         some._known_rows, some._idle, some._models = None, [], {}
         return some
 
+    def _with_table(self, table: Any) -> DensityRatioProblem:
+        some: DensityRatioProblem = super()._with_table(table)
+        some._idle, some._models = [], {}
+        return some
+
     def loss_functions(self) -> HostArray | None:
         """Functions of the target whose unexplained variance is the loss of a set of features, (n, q)."""
         if self._scorer_class is None:
@@ -442,7 +447,7 @@ def _estimate_of(
         cv_score=fit.cv_score,
         alpha=fit.alpha[:, :n_each].ravel()[real],
         constant=constant if constant.size else np.zeros(fit.alpha.shape[0]),
-        centers=to_numpy(table.x)[places].astype(np.float64),
+        centers=to_numpy(gather(table.x, places, None)).astype(np.float64),
         center_targets=target.rows_of(rows).decoded(),
         target_sigma=draw.target_sigma,
         _table=table,

@@ -163,6 +163,9 @@ class HSICProblem(WeightableProblem):
         other._restricted_to = self._restricted_to
         return other
 
+    def _with_table(self, table: Any) -> HSICProblem:
+        return self._with(table, self.target)
+
     def score_each(self, columns: HostArray) -> HostArray:
         """Score of every column alone."""
         return self._pairs.score_each(columns)

@@ -10,9 +10,12 @@ from sklearn.utils._param_validation import StrOptions
 from l1lsmi._arrays import HostArray, to_numpy
 from l1lsmi._numerics.correlation import correlation_of_values, correlation_with_target
 from l1lsmi._numerics.target import Target
-from l1lsmi._rows.table import RowTable
+from l1lsmi._rows.table import RowTable, is_sparse_table
 from l1lsmi._validation.target import TASKS
 from l1lsmi.measures._base import Measure, MeasureProblem
+
+#: Values of a sparse table that are dense at a time.
+DENSE_VALUES = 2**22
 
 
 class Pearson(Measure):
@@ -99,8 +102,11 @@ class PearsonProblem(MeasureProblem):
                 x = to_numpy(table.x[:, int(columns[i])])
                 found[i] = correlation_of_values(x, int(kinds.n_levels[columns[i]]), self.target)
             return found
-        # A few columns at a time: a wide table is never copied whole.
-        parts = np.array_split(columns, max(1, columns.size // 1000))
+        # A few columns at a time: a wide table is never copied whole, nor a long sparse one.
+        n_parts = max(1, columns.size // 1000)
+        if is_sparse_table(table):
+            n_parts = max(n_parts, min(columns.size, columns.size * table.n_rows // DENSE_VALUES))
+        parts = np.array_split(columns, n_parts)
         return np.concatenate(
             [correlation_with_target(to_numpy(table.take(rows, part)), self.target) for part in parts]
         )

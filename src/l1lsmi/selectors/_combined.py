@@ -19,10 +19,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._base import Selector
-from l1lsmi._rows.table import PRECISIONS, Resources
+from l1lsmi._rows.table import PRECISIONS, Resources, is_large_sparse
 from l1lsmi._validation.features import check_device
 from l1lsmi._validation.folds import check_groups, given_folds, group_folds
-from l1lsmi._validation.parameters import check_count, seed_of
+from l1lsmi._validation.parameters import check_count, check_pool_of_sparse, seed_of
 from l1lsmi._validation.rows import Rows
 from l1lsmi._validation.tables import MISSING
 from l1lsmi._validation.weights import CLASS_WEIGHTS
@@ -82,8 +82,9 @@ class PartsSelector(Selector):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            NumPy, pandas, polars, or any array API library such as torch. Selectors that support
-            out-of-core data also take rows that are not in memory: see `l1lsmi.sources.open_rows`.
+            NumPy, pandas, polars, a sparse matrix of SciPy, or any array API library such as torch.
+            Selectors that support out-of-core data also take rows that are not in memory: see
+            `l1lsmi.sources.open_rows`.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             The target, or several: numbers, classes, or a dataframe of both. A structured array of events
             (bool) and times is survival. Of a file or dataframe that is not in memory, the name of the
@@ -122,6 +123,10 @@ class PartsSelector(Selector):
 
     def _n_selected(self, n_features: int) -> Any:
         return None if self.n_features_to_select == "auto" else super()._n_selected(n_features)
+
+    def _choose_columns(self, table: Any, target: Any, k: Any) -> tuple[Any, list[str]]:
+        # The search is restricted to a pool.
+        return table, []
 
     def _read(
         self,
@@ -162,6 +167,7 @@ class PartsSelector(Selector):
             measure = clone(measure).set_params(cv=PredefinedSplit(folds))
         elif groups is not None and "cv" in measure.get_params():
             measure = clone(measure).set_params(cv=group_folds(measure.cv, groups))
+        pool = check_pool_of_sparse(self.pool, k, table) if is_large_sparse(table) else self.pool
         if isinstance(self.pool, Integral) and k is not None and self.pool < k:
             raise ValueError(
                 f"pool={self.pool} has fewer columns than the {k} features to select: pass a larger number, "
@@ -176,15 +182,15 @@ class PartsSelector(Selector):
         bind = partial(_bound_to, measure, random_state)
         seed = 0 if table.n_rows <= UNSEEDED_ROWS else seed_of(random_state)
         selection, validation = search_validated(
-            bind, strategy, problem, k, self.pool, p_value=self.p_value, groups=groups, seed=seed
+            bind, strategy, problem, k, pool, p_value=self.p_value, groups=groups, seed=seed
         )
         learned = {field.name: getattr(selection, field.name) for field in fields(selection)}
         learned["path"] = list(selection.path)
         learned["validation"] = validation
         learned["frequency"] = None if validation is None else validation.frequency
         learned["pool_size"] = table.varying.size if validation is None else validation.best_pool
-        if isinstance(self.pool, Integral):
-            learned["pool_size"] = min(int(self.pool), table.varying.size)
+        if isinstance(pool, Integral):
+            learned["pool_size"] = min(int(pool), table.varying.size)
         learned["p_value"] = selection.p_value if validation is None else validation.p_value
         if validation is None and selection.p_value >= CLEAR:
             learned["p_value"] = None

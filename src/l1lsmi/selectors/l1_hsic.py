@@ -49,6 +49,8 @@ class L1HSIC(L1Selector):
         all. "auto" decides it by rows that the search has not seen where columns outnumber rows: 50, 300 or
         all of them (more where many features are selected). Otherwise, and with
         ``algorithm="paper"``, it is all columns.
+        Of a sparse X with more than 67 million values, zeros included, the effects of all columns come from
+        the non-zeros, and "auto" is 300 to 1,000 columns whatever the strategy, fewer of more rows.
     p_value : bool, default=True
         Whether rows that the search has not seen give a p-value where they have nothing else to decide and
         the effects in all rows are not clear. False saves these searches.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from l1lsmi._arrays import HostArray, is_non_numpy, to_numpy
 from l1lsmi._rows.table import Resources
@@ -17,6 +18,10 @@ from l1lsmi.sources.opening import OpenRows
 
 def as_block(values: Any, what: str) -> HostArray:
     """Numbers of a block as an array of two dimensions."""
+    if issparse(values):
+        raise ValueError(
+            f"{what} is a sparse matrix: pass all rows as one sparse matrix, or let blocks be dense."
+        )
     try:
         block = to_numpy(values) if is_non_numpy(values) else np.asarray(values)
         if np.iscomplexobj(block):

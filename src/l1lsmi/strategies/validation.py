@@ -22,8 +22,9 @@ from l1lsmi._numerics.held_out import agreement_p_value, combined_p_value, predi
 from l1lsmi._numerics.sampling import draw_spread
 from l1lsmi._numerics.squared_loss.target_functions import TargetFunctions
 from l1lsmi._numerics.target import Target
-from l1lsmi._numerics.terms.pool import by_single_effect
+from l1lsmi._numerics.terms.pool import by_single_effect, chances_of_single_effects
 from l1lsmi._progress import Progress
+from l1lsmi._rows.table import is_large_sparse
 from l1lsmi.strategies._base import Strategy
 from l1lsmi.strategies._parallel import cluster_of, in_order
 from l1lsmi.strategies.selection import Budget, StopReason
@@ -203,6 +204,11 @@ def search_validated(
     if k is None and found is not None:
         nothing = found.best_k == 0 or found.p_value >= STRONG_EVIDENCE
         chosen = chosen if nothing else found.best_k
+    if k is None and (nothing or found is None) and is_large_sparse(problem.table):
+        # A sample of the rows may have none of those in which rare values of the target and of columns meet.
+        n_clear = np.count_nonzero(chances_of_single_effects(problem.table, problem.target) < CLEAR)
+        if n_clear:
+            return search(best_pool, min(int(n_clear), most), budget), None
     selection = search(best_pool, chosen, budget)
     if limit.spent() and selection.stop_reason not in STOPPED:
         selection = replace(selection, stop_reason=StopReason.TIME_LIMIT)
@@ -219,10 +225,16 @@ def _joined(of_pools: Validation | None, of_sizes: Validation | None) -> Validat
 
 def _search_in_pool(strategy: Strategy, problem: Any, pool: int, k: int, budget: Budget) -> Any:
     """Search among the columns with the largest single effects."""
+    whole = problem
     if pool < problem.columns.size:
         strongest = by_single_effect(problem.table, problem.target, problem.columns)[:pool]
         problem = problem.restricted_to(np.sort(strongest))
-    return strategy.search(problem, k, budget)
+    selection = strategy.search(problem, k, budget)
+    if problem is not whole and strategy.has_p_value and is_large_sparse(whole.table):
+        # That of the search is for the columns of the pool alone, and for sums over many rows of each kind.
+        chances = chances_of_single_effects(whole.table, whole.target)
+        selection = replace(selection, p_value=float(chances.min()))
+    return selection
 
 
 def _without_features(selection: Any) -> Any:

@@ -11,7 +11,7 @@ from scipy.special import betainc, gammaln
 
 from l1lsmi._arrays import HostArray, to_numpy
 from l1lsmi._numerics.target import Target
-from l1lsmi._rows.table import RowTable, Table, sample_of, sampled_rows
+from l1lsmi._rows.table import RowTable, Table, is_large_sparse, sample_of, sampled_rows
 
 #: Values that are worked on at a time.
 CHUNK_VALUES = 2**16
@@ -46,7 +46,11 @@ class Sample:
         """Draw the rows that the distribution of columns is judged by."""
         rows = sampled_rows(table)
         drawn = target if rows is None else target.rows_of(rows)
-        return cls(sample_of(table), drawn, table.varying, rows is None)
+        sample, columns = sample_of(table), table.varying
+        if is_large_sparse(sample):
+            # Nothing can be said of a column that is 0 in all rows of the sample.
+            columns = columns[sample.x.occupied()[columns]]
+        return cls(sample, drawn, columns, rows is None)
 
     @property
     def n_rows(self) -> int:

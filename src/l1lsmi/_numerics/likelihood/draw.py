@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from l1lsmi._arrays import Array, HostArray, asarray_like, exp_in_place, namespace, to_numpy
+from l1lsmi._arrays import Array, HostArray, asarray_like, exp_in_place, is_non_numpy, namespace, to_numpy
 from l1lsmi._numerics.density_ratio import DensityRatioDraw, weight_gradient
 from l1lsmi._numerics.likelihood.likelihood import (
     SCORE_BARRIER,
@@ -107,7 +107,7 @@ class LikelihoodDraw(DensityRatioDraw):
     def _on_nodes(self, weights: HostArray, columns: HostArray, sigma: float) -> _OnNodes | None:
         """One column on nodes, where that is exact to all digits that matter and less work."""
         table = self.rows.centers.table
-        if not self._is_classification or columns.size != 1 or not isinstance(table.x, np.ndarray):
+        if not self._is_classification or columns.size != 1 or is_non_numpy(table.x):
             return None
         if table.kinds is not None and not table.kinds.is_plain[columns].all():
             return None

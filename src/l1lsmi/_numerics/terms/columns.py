@@ -9,14 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
-from l1lsmi._arrays import Array, HostArray, asarray_like, in_float64, is_non_numpy, namespace, to_numpy
+from l1lsmi._arrays import (
+    Array,
+    HostArray,
+    asarray_like,
+    empty,
+    in_float64,
+    is_non_numpy,
+    namespace,
+    take_columns,
+    to_numpy,
+)
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.kinds import Kinds
 from l1lsmi._rows.parts import Part, Parts
-from l1lsmi._rows.table import DEVICE_BLOCK_ROWS, RowTable, Table, sample_of
+from l1lsmi._rows.table import DEVICE_BLOCK_ROWS, RowTable, Table, is_large_sparse, sample_of
 
 #: Bins of a column at most; the last one is that of missing values, where there are any.
 N_BINS = 32
@@ -37,6 +48,10 @@ FEW_BINS = 6
 #: A class of one of several targets is rare with less than a tenth of the rows, or with fewer rows than the
 #: first number; with more than the second it is not.
 RARE_ROWS = (20, 160)
+#: Of a large sparse table, a column is mostly 0 where its other values have a smaller share of the rows, and
+#: rows that one of them then needs.
+RARE_SHARE = 0.1
+ROWS_OF_RARE = 2
 #: Values of an array that are worked on at a time, and rows at least.
 BLOCK_VALUES = 2**18
 FEWEST_ROWS = 200
@@ -77,15 +92,14 @@ class ColumnFunctions:
     @classmethod
     def of(cls, table: RowTable, target: Target, columns: HostArray) -> ColumnFunctions:
         """Find quantiles in a sample of the rows, and functions that are orthonormal on all rows."""
-        sample = sample_of(table)
         n_rare = rows_of_rarest(target)
         # A value must have five rows of the rarest class, and so must two values of two columns together.
-        least = float(np.clip(5 / n_rare, 0.002, 0.05))
+        least: Any = float(np.clip(5 / n_rare, 0.002, 0.05))
         least_in_pairs = float(np.clip(np.sqrt(5 / n_rare), 0.002, 0.05))
-        edges = np.concatenate([
-            _edges(np.asarray(to_numpy(_columns_of(sample, some)), dtype=np.float64), least)
-            for some in np.array_split(columns, -(-columns.size // CHUNK_COLUMNS))
-        ])  # fmt: skip
+        if is_large_sparse(table):
+            edges, least = _edges_of_all_rows(table, columns, least)
+        else:
+            edges = _edges_of_sample(sample_of(table), columns, least)
         kinds = table.kinds
         if kinds is not None:
             edges = _edges_by_kind(edges, kinds, columns)
@@ -94,7 +108,7 @@ class ColumnFunctions:
         above = parts_of(table, target).sum(_rows_above, empty, columns=columns)
         present = np.ones(columns.size) if kinds is None else 1 - kinds.missing_share[columns]
         of_present = above / (target.weight * np.maximum(present, 1e-300))[:, None]
-        least_of_bins = np.full(columns.size, least / 2)
+        least_of_bins = np.zeros(columns.size) + least / 2
         most_in_pairs = np.full(columns.size, N_PAIR_FUNCTIONS)
         if kinds is not None:
             # Any contrast between levels may matter, and rare levels are one bin.
@@ -154,12 +168,10 @@ def coded(table: RowTable, functions: ColumnFunctions) -> RowTable:
     """The bins of all rows where they are in memory and fit, one byte each; else the table itself."""
     if not isinstance(table, Table) or table.n_rows * functions.columns.size > table.resources.shared_bytes():
         return table
-    xp = namespace(table.x)
-    blocks = [
-        functions.codes(table.slice_of(start, stop))
-        for start, stop in row_slices(table, functions.columns.size)
-    ]
-    return CodedTable(xp.concat(blocks, axis=0), table.mean, table.scale, table.resources, functions.columns)
+    codes = empty((table.n_rows, functions.columns.size), table.x, namespace(table.x).uint8)
+    for start, stop in row_slices(table, functions.columns.size):
+        codes[start:stop, :] = functions.codes(table.slice_of(start, stop))
+    return CodedTable(codes, table.mean, table.scale, table.resources, functions.columns)
 
 
 def parts_of(table: RowTable, target: Target) -> Parts:
@@ -190,10 +202,30 @@ def without_rare(target: Target) -> Target:
 def _columns_of(table: Table, columns: HostArray) -> Array:
     """Columns of the values of a table that may have some of them only."""
     held = np.arange(table.n_columns) if table.columns is None else table.columns
-    if held.size == columns.size:
-        return table.x
-    places = asarray_like(np.searchsorted(held, columns), table.x)
-    return namespace(table.x).take(table.x, places, axis=1)
+    return take_columns(table.x, None if held.size == columns.size else np.searchsorted(held, columns))
+
+
+def _edges_of_sample(sample: Table, columns: HostArray, least: float) -> HostArray:
+    """Edges from a sample of the rows."""
+    parts = np.array_split(columns, -(-columns.size // CHUNK_COLUMNS))
+    values = (np.asarray(to_numpy(_columns_of(sample, some)), dtype=np.float64) for some in parts)
+    return np.concatenate([_edges(of_some, least) for of_some in values])
+
+
+def _edges_of_all_rows(table: Any, columns: HostArray, least: float) -> tuple[HostArray, HostArray]:
+    """Edges from all rows, and the share that a bin needs, for columns that few rows may tell from others.
+
+    A sample has none of the rows in which such a column is not 0. Of a column that mostly has one value,
+    others need `ROWS_OF_RARE` rows.
+    """
+    rare, edges, shares = ROWS_OF_RARE / table.n_rows, [], []
+    step = max(1, BLOCK_VALUES // table.n_rows)
+    for start in range(0, columns.size, step):
+        x = np.asarray(_columns_of(table, columns[start : start + step]), dtype=np.float64)
+        mostly_zero = np.count_nonzero(x, axis=0) < RARE_SHARE * len(x)
+        edges.append(np.where(mostly_zero[:, None], _edges(x, rare), _edges(x, least)))
+        shares.append(np.where(mostly_zero, rare, least))
+    return np.concatenate(edges), np.concatenate(shares)
 
 
 def _edges(sample: HostArray, share: float) -> HostArray:
@@ -258,7 +290,9 @@ def row_slices(table: Table, width: int) -> Iterator[tuple[int, int]]:
         yield start, min(start + step, table.n_rows)
 
 
-def _without_rare_bins(edges: HostArray, above: HostArray, least: HostArray) -> tuple[HostArray, HostArray]:
+def _without_rare_bins(
+    edges: HostArray, above: HostArray, least: float | HostArray
+) -> tuple[HostArray, HostArray]:
     """Edges between bins with enough rows each, infinite where there are fewer bins, and their shares."""
     share = np.zeros(len(edges))
     kept = np.zeros(edges.shape, dtype=bool)

@@ -6,9 +6,10 @@ import numpy as np
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.target import Target
+from l1lsmi._numerics.terms.entries import chances_of_effects, effects_of_entries
 from l1lsmi._numerics.terms.families import z_scores
 from l1lsmi._numerics.terms.search import TermSearch
-from l1lsmi._rows.table import RowTable
+from l1lsmi._rows.table import RowTable, Table, is_large_sparse
 
 #: Functions of a column that its effect is judged by: smooth ones.
 N_SMOOTH = 3
@@ -28,9 +29,18 @@ def by_single_effect(table: RowTable, target: Target, columns: HostArray) -> Hos
     columns : numpy.ndarray of int
         Those without functions, such as constant ones, last.
     """
+    if isinstance(table, Table) and is_large_sparse(table):
+        effects = np.full(table.n_columns, -np.inf)
+        effects[slice(None) if table.columns is None else table.columns] = effects_of_entries(table.x, target)
+        return np.asarray(columns[np.argsort(-effects[columns], kind="stable")])
     terms = TermSearch(table, target, columns, np.random.default_rng(0))
     sizes = terms.single_sizes(terms.none_fitted())[:, :N_SMOOTH].sum(axis=1)
     degrees = np.minimum(terms.functions.sizes, N_SMOOTH) * terms.n_responses
     effects = np.full(table.n_columns, -np.inf)
     effects[terms.functions.columns] = z_scores(sizes, degrees)
     return np.asarray(columns[np.argsort(-effects[columns], kind="stable")])
+
+
+def chances_of_single_effects(table: Table, target: Target) -> HostArray:
+    """Bounds on the probability of single effects as large as those of a sparse table, without dependence."""
+    return chances_of_effects(effects_of_entries(table.x, target), target)

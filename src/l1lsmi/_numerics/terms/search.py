@@ -39,6 +39,8 @@ MAX_SHAPED = 300
 #: Operations that one pass over pairs may take, on a processor and on a device.
 MAX_OPERATIONS = 2e12
 MAX_DEVICE_OPERATIONS = 2e14
+#: Sums over rows that are in memory at a time, for all functions of the target.
+MAX_PAIR_SUMS = 2**25
 #: Columns, and operations, up to which triples are looked at.
 MAX_TRIPLE_COLUMNS = 200
 MAX_TRIPLE_OPERATIONS = 2e11
@@ -177,8 +179,7 @@ class TermSearch:
     def pair_sizes(self, fit: sums.Residuals, layout: sums.Layout) -> PairSizes:
         """Sizes of terms of pairs of columns; on a sample of the rows where all take too long."""
         parts, squared_weight = self._affordable_rows(layout.width)
-        found = parts.sum(sums.pair_sums, self.functions, layout, fit, columns=self.functions.columns)
-        squares = (found**2).sum(axis=0) / squared_weight
+        squares = self._pair_squares(parts, fit, layout) / squared_weight
         places, b = layout.places[0], self.n_responses
         total, counts = np.zeros((places.size, places.size)), np.zeros(places.size, dtype=np.intp)
         edges = np.concatenate([[0], np.cumsum([some.size for some in layout.places])]).astype(np.intp)
@@ -191,6 +192,17 @@ class TermSearch:
         degrees = np.outer(counts, counts) * b
         lead = np.minimum(degrees, b)
         return PairSizes(places, product, lead, total - product, degrees - lead)
+
+    def _pair_squares(self, parts: Any, fit: sums.Residuals, layout: sums.Layout) -> HostArray:
+        """Sums over the functions of the target of squared sums over rows, (w, w); large ones one by one."""
+        b = self.n_responses
+        at_once = b * layout.width**2 <= MAX_PAIR_SUMS
+        total: Any = 0.0
+        for some in [slice(0, b)] if at_once else [slice(i, i + 1) for i in range(b)]:
+            arguments = (self.functions, layout, fit, some)
+            found = parts.sum(sums.pair_sums, *arguments, columns=self.functions.columns)
+            total = total + (found**2).sum(axis=0)
+        return np.asarray(total)
 
     def _single_candidates(self, fit: sums.Residuals, k: int) -> tuple[list[Candidate], HostArray]:
         sizes = self.single_sizes(fit)

@@ -129,8 +129,10 @@ def single_sums(part: Part, functions: ColumnFunctions, fit: Residuals) -> HostA
     return np.asarray(total)
 
 
-def pair_sums(part: Part, functions: ColumnFunctions, layout: Layout, fit: Residuals) -> HostArray:
-    """Sums of products of two functions and a residual, (b, w, w)."""
+def pair_sums(
+    part: Part, functions: ColumnFunctions, layout: Layout, fit: Residuals, some: slice
+) -> HostArray:
+    """Sums of products of two functions and some of the residuals, (b, w, w)."""
     total: Any = None
     for table, values, weights in _blocks(part, layout.width):
         codes = functions.codes(table)
@@ -139,11 +141,12 @@ def pair_sums(part: Part, functions: ColumnFunctions, layout: Layout, fit: Resid
         across = xp.concat(
             [functions.evaluate(_take(codes, some), some, a) for a, some in enumerate(layout.places)], axis=1
         )
+        which = range(fit.scale.size)[some]
         if total is None:
-            total = empty((fit.scale.size, layout.width, layout.width), across, across.dtype)
+            total = empty((len(which), layout.width, layout.width), across, across.dtype)
             total[...] = 0.0
-        for b in range(fit.scale.size):
-            total[b, ...] += xp.matrix_transpose(across * responses[:, b][:, None]) @ across
+        for place, b in enumerate(which):
+            total[place, ...] += xp.matrix_transpose(across * responses[:, b][:, None]) @ across
     return np.asarray(to_numpy(total))
 
 
