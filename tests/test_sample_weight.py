@@ -122,6 +122,19 @@ def test_selectors(selector, task, discrete):
     assert_same(clone(selector).fit(X, y, sample_weight=w), clone(selector).fit(*repeated(w, X, y)))
 
 
+@pytest.mark.parametrize(
+    ("selector", "shape"),
+    [(L1LSMI(2, explore_rows=100, random_state=0), (200, 5)), (L1LSMI(2), (40, 120)), (L1HSIC(2), (40, 120))],
+    ids=["sample", "pools", "pools of HSIC"],
+)
+def test_samples_and_pools(selector, shape):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=shape)
+    y = X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=shape[0])
+    w = counts(shape[0])
+    assert_same(clone(selector).fit(X, y, sample_weight=w), clone(selector).fit(*repeated(w, X, y)))
+
+
 @pytest.mark.parametrize("name", ["L1LSMI", "FeatureSelector, forward", "ReliefF", "SPEC, unsupervised"])
 def test_rows_of_weight_zero_are_left_out(name):
     X, y = data()

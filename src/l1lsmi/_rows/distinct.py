@@ -199,11 +199,9 @@ def arrange(
         return _equally(np.sort(first), n) if shares is None else Arrangement(first, shares)
     counts = w.astype(np.intp) if (w < 2**53).all() and (w == np.floor(w)).all() else None
     if counts is None or (weights is not None and float(w.sum()) * n_columns > MOST_COPIED):
-        shares = relative(w[given])
-        if shares is None:
-            return _equally(given, n)
-        by_hash = np.lexsort((w[given], hashes[given]))
-        return Arrangement(given[by_hash], shares[by_hash])
+        rows = given[np.lexsort((w[given], hashes[given]))]
+        shares = relative(w[rows])
+        return _equally(given, n) if shares is None else Arrangement(rows, shares)
     if float(w.sum()) * n_columns > MOST_ORDERED:
         return _equally(np.repeat(np.arange(n), counts), n)
     return Arrangement(np.repeat(order, counts[order]), None)

@@ -56,7 +56,12 @@ def check_folds(cv: Any, n_rows: int, target: Target) -> tuple[HostArray | None,
 
 def given_folds(cv: Any, n_rows: int, y: HostArray, task: str) -> HostArray | None:
     """Folds of rows, if a splitter or a list of splits is given; None for a number of folds."""
-    return None if isinstance(cv, Integral) else check_folds(cv, n_rows, check_target(y, task))[0]
+    if isinstance(cv, Integral):
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what is to be said of y is said where it is checked
+        target = check_target(y, task)
+    return check_folds(cv, n_rows, target)[0]
 
 
 def check_groups(groups: Any, n_rows: int, at_least: int = 2) -> HostArray | None:
