@@ -164,6 +164,9 @@ def test_every_kind_of_table_is_the_same_target():
     assert reference.values.shape == (30, 3)
     for y in (values.tolist(), pd.DataFrame(values), pl.DataFrame(values), tuple(map(tuple, values))):
         np.testing.assert_allclose(check_target(y, "auto").values, reference.values)
+    np.testing.assert_allclose(check_target(list(values), "auto").values, reference.values)
+    np.testing.assert_allclose(check_target(np.ma.masked_array(values), "auto").values, reference.values)
+    assert check_target([np.array(value) for value in values[:, 0]], "auto").values.ndim == 1
 
 
 @pytest.mark.parametrize("classes", [2, 3, 5])

@@ -52,9 +52,9 @@ def _table(y: Any) -> HostArray | None:
     if is_non_numpy(y):
         return to_numpy(y) if y.ndim == 2 else None
     if isinstance(y, (list, tuple)):
-        if not y or not isinstance(y[0], (list, tuple, np.ndarray)):
+        if not y or not _is_row(y[0]):
             return None
-        widths = {len(row) if isinstance(row, (list, tuple, np.ndarray)) else -1 for row in y}
+        widths = {len(row) if _is_row(row) else -1 for row in y}
         if len(widths) > 1:
             raise ValueError("y has rows of different lengths: pass as many targets in every row.")
         # Of objects: numbers beside text must not become text.
@@ -62,8 +62,12 @@ def _table(y: Any) -> HostArray | None:
         for i, row in enumerate(y):
             table[i] = row
         return table
-    values = np.asarray(y) if hasattr(y, "__array__") and not np.ma.isMaskedArray(y) else None
+    values = np.asarray(y) if hasattr(y, "__array__") and not np.ma.is_masked(y) else None
     return values if values is not None and values.ndim == 2 and values.dtype.names is None else None
+
+
+def _is_row(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 1)
 
 
 def _of_frame(y: Any) -> TargetColumns:
@@ -92,9 +96,7 @@ def _without_categories(column: Any) -> Any:
 def joined_columns(columns: list[Any]) -> HostArray:
     """Columns of plain arrays as one array of two dimensions, numbers staying numbers."""
     arrays = [np.asarray(column) for column in columns]
-    if len({a.dtype.kind in "fiu" for a in arrays} | {a.dtype.kind == "b" for a in arrays}) == 2 and (
-        all(a.dtype.kind in "fiu" for a in arrays) or all(a.dtype.kind == "b" for a in arrays)
-    ):
+    if any(all(array.dtype.kind in kinds for array in arrays) for kinds in ("fiu", "b")):
         return np.column_stack(arrays)
     table = np.empty((arrays[0].size, len(arrays)), dtype=object)
     for j, values in enumerate(arrays):
