@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from itertools import cycle
 
 import numpy as np
 import pandas as pd
@@ -56,8 +57,7 @@ def assert_same(one, other, tolerance=1e-10):
 
 
 @pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
-@pytest.mark.parametrize("name", SELECTORS)
+@pytest.mark.parametrize(("name", "kind"), list(zip(SELECTORS, cycle(("csr", "csc", "coo")), strict=False)))
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_every_selector_gives_the_answer_of_a_dense_table(name, kind, task):
     X = counts()
