@@ -350,6 +350,12 @@ def test_without_a_target_a_large_table_is_refused(small_limit):
             getattr(baselines, name)(3, graph="unsupervised").fit(X)
 
 
+def test_a_strategy_alone_searches_no_large_table(small_limit):
+    X, effect = rare_words()
+    with pytest.raises(ValueError, match="too many to search all: use FeatureSelector"):
+        Ranking().select(Pearson(), X, effect, 3)
+
+
 def test_chance_of_rare_effects():
     """A bound holds where sums are far from normal: few rows are not 0, and few are of one class."""
     rng = np.random.default_rng(0)

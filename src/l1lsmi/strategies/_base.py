@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 
 from l1lsmi._arrays import single_threaded_blas
 from l1lsmi._progress import Progress
-from l1lsmi._rows.table import Resources, Table
+from l1lsmi._rows.table import Resources, Table, is_large_sparse
 from l1lsmi._validation.features import check_varying, check_xy
 from l1lsmi._validation.parameters import check_count, check_measure, check_needs
 from l1lsmi.strategies.protocols import Features, missing_members
@@ -109,6 +109,11 @@ class Strategy(BaseEstimator):
         X, target = check_xy(X, y, measure.task, sparse=True)
         table = Table.of(X, Resources(n_jobs=effective_n_jobs(self.n_jobs)))
         check_varying(table)
+        if is_large_sparse(table):
+            raise ValueError(
+                f"X is sparse with {table.n_rows:,} rows and {table.n_columns:,} columns, too many to search "
+                "all: use FeatureSelector, which chooses a pool of columns first."
+            )
         random_state = measure.random_state if random_state is None else random_state
         problem = measure.bind(table, target, random_state)
         self.check(measure, problem)
