@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from itertools import cycle
 
 import numpy as np
 import pandas as pd
@@ -56,8 +57,7 @@ def assert_same(one, other, tolerance=1e-10):
 
 
 @pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
-@pytest.mark.parametrize("name", SELECTORS)
+@pytest.mark.parametrize(("name", "kind"), list(zip(SELECTORS, cycle(("csr", "csc", "coo")), strict=False)))
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_every_selector_gives_the_answer_of_a_dense_table(name, kind, task):
     X = counts()
@@ -348,6 +348,12 @@ def test_without_a_target_a_large_table_is_refused(small_limit):
     for name in ("SPEC", "LaplacianScore"):
         with pytest.raises(ValueError, match=f"without a target {name} needs all of them at once"):
             getattr(baselines, name)(3, graph="unsupervised").fit(X)
+
+
+def test_a_strategy_alone_searches_no_large_table(small_limit):
+    X, effect = rare_words()
+    with pytest.raises(ValueError, match="too many to search all: use FeatureSelector"):
+        Ranking().select(Pearson(), X, effect, 3)
 
 
 def test_chance_of_rare_effects():

@@ -29,8 +29,8 @@ from l1lsmi._warnings import DataWarning, data_warnings
 from l1lsmi.sources import computed_targets, is_out_of_core, open_rows, select_columns
 from l1lsmi.sources.weighted import arrange_out_of_core
 
-#: Values of a sparse table that may all be dense at a time.
-MAX_DENSE_VALUES = 2**25
+#: Values of a sparse table that may all be dense at a time, several times over.
+MAX_DENSE_VALUES = 2**24
 #: Of a sparse table with too many values: values of the columns to choose from, their number at least, and
 #: how many features can be selected.
 POOL_VALUES = 2**23
@@ -114,8 +114,8 @@ class Selector(SelectorMixin, BaseEstimator):
         """The number of features to select."""
         return check_share("n_features_to_select", self.n_features_to_select, n_features)
 
-    def _max_dense_values(self) -> int:
-        """Values of a sparse table, zeros included, from all of which this selector can learn."""
+    def _max_dense_values(self, n_rows: int) -> int:
+        """Values of a sparse table of so many rows, zeros included, from all of which it can be learned."""
         return MAX_DENSE_VALUES
 
     def _choose_columns(self, table: Any, target: Target | None, k: Any) -> tuple[Any, list[str]]:
@@ -124,7 +124,7 @@ class Selector(SelectorMixin, BaseEstimator):
         Of a sparse table that is too large to be made dense, the columns with the largest single effects;
         the others are left out as constant ones are.
         """
-        n_values, most = table.n_rows * table.varying.size, self._max_dense_values()
+        n_values, most = table.n_rows * table.varying.size, self._max_dense_values(table.n_rows)
         if not is_sparse_table(table) or n_values <= most:
             return table, []
         what = f"X is sparse with {table.n_rows:,} rows and {table.varying.size:,} columns that vary"

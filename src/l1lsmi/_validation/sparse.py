@@ -14,7 +14,8 @@ from l1lsmi._arrays import HostArray
 
 def is_sparse_frame(X: Any) -> bool:
     """Whether X is a data frame of pandas some of whose columns are sparse."""
-    return hasattr(X, "iloc") and any(_is_sparse_type(kind) for kind in set(getattr(X, "dtypes", ())))
+    two_dimensional = hasattr(X, "iloc") and getattr(X, "ndim", 0) == 2
+    return two_dimensional and any(_is_sparse_type(kind) for kind in set(getattr(X, "dtypes", ())))
 
 
 def is_sparse(X: Any) -> bool:

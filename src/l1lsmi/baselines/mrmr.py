@@ -162,9 +162,9 @@ class MRMR(Selector):
             "ranking": rank(support, np.round(all_scores, 12)),
         }
 
-    def _max_dense_values(self) -> int:
+    def _max_dense_values(self, n_rows: int) -> int:
         # Nearest neighbours need all columns at a time.
-        return super()._max_dense_values() if "knn" in (self.relevance, self.redundancy) else FEW_VALUES
+        return super()._max_dense_values(n_rows) if "knn" in (self.relevance, self.redundancy) else FEW_VALUES
 
     def _parts(self, table: Table, target: Target, kind: str) -> tuple[HostArray, Redundancy]:
         """Relevance of every column, and the function that computes redundancies."""

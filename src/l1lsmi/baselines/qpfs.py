@@ -26,6 +26,8 @@ from l1lsmi.baselines._simplex_qp import (
 
 #: Most features whose matrix Q is decomposed into eigenvectors.
 MOST_DECOMPOSED = 2500
+#: Most features of a sparse table whose matrix Q is computed.
+MOST_SPARSE = 5000
 
 
 class QPFS(Selector):
@@ -135,6 +137,11 @@ class QPFS(Selector):
         self.n_nystrom = n_nystrom
         self.task = task
         self.random_state = random_state
+
+    def _max_dense_values(self, n_rows: int) -> int:
+        # The matrix Q, which is made unless a sample of its columns stands for it, grows with their square.
+        most = super()._max_dense_values(n_rows)
+        return most if self.n_nystrom is not None else min(most, MOST_SPARSE * n_rows)
 
     def _learn(self, table: Table, target: Any, k: int) -> dict[str, Any]:
         if self.n_nystrom is not None and self.n_nystrom > table.n_columns:

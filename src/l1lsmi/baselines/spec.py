@@ -132,9 +132,9 @@ class SPEC(Selector):
         self.sigma = sigma
         self.task = task
 
-    def _max_dense_values(self) -> int:
+    def _max_dense_values(self, n_rows: int) -> int:
         # A graph from the target needs a few columns at a time, one from all features all of them.
-        return FEW_VALUES if self._uses_target() else super()._max_dense_values()
+        return FEW_VALUES if self._uses_target() else super()._max_dense_values(n_rows)
 
     def _uses_target(self) -> bool:
         return bool(self.graph == "supervised")

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 
 from l1lsmi._arrays import single_threaded_blas
 from l1lsmi._progress import Progress
-from l1lsmi._rows.table import Resources
+from l1lsmi._rows.table import Resources, is_large_sparse
 from l1lsmi._validation.parameters import check_count, check_measure, check_needs
 from l1lsmi._validation.rows import read_rows_for
 from l1lsmi.strategies.protocols import Features, missing_members
@@ -112,6 +112,12 @@ class Strategy(BaseEstimator):
         check_measure(measure)
         resources = Resources(n_jobs=effective_n_jobs(self.n_jobs))
         measure, rows = read_rows_for(measure, X, y, sample_weight, resources)
+        table = rows.table
+        if is_large_sparse(table):
+            raise ValueError(
+                f"X is sparse with {table.n_rows:,} rows and {table.n_columns:,} columns, too many to search "
+                "all: use FeatureSelector, which chooses a pool of columns first."
+            )
         random_state = measure.random_state if random_state is None else random_state
         problem = measure.bind(rows.table, rows.target, random_state)
         self.check(measure, problem)
