@@ -15,7 +15,7 @@ from l1lsmi.files._formats import FORMATS, format_of_name
 from l1lsmi.files._formats.arrow import add_table, check_decoded, exclude_index
 from l1lsmi.files._table_builder import TableBuilder
 from l1lsmi.files.problem import file_problems
-from l1lsmi.files.table import Column, DataTable, Values
+from l1lsmi.files.table import Column, DataTable, Values, split_names
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,6 +60,11 @@ class StreamedTable(DataTable):
     file: Any = None
     dataset: Any = None
 
+    @property
+    def on_disk(self) -> bool:
+        """Whether the values of features are on disk rather than in memory."""
+        return True
+
     def streamed(self, names: Sequence[str]) -> StreamedFeatures:
         """Some numeric columns as features on disk."""
         dataset = _arrow.select_columns(self.dataset, names)
@@ -73,7 +78,7 @@ class StreamedTable(DataTable):
 
 
 def stream_table(
-    source: str, target: str, format: str | None, drop: Collection[str], only: Collection[str]
+    source: str, target: str, format: str | None, drop: Sequence[str], keep: Sequence[str]
 ) -> StreamedTable | None:
     """A table whose features are read from disk in batches, where that is possible.
 
@@ -83,14 +88,14 @@ def stream_table(
     target : str
     format : str or None
         None takes it from the name of the file.
-    drop, only : collection of str
-        As for `l1lsmi.files.prepare`.
+    drop, keep : sequence of str
+        As for `l1lsmi.files.prepare`; a text may have several names, separated by commas.
 
     Returns
     -------
     StreamedTable or None
         None if the file has to be read into memory: it has another format, or is no larger than a batch, or
-        features have to be encoded, or values are missing. Files that cannot be read are None as well, as
+        not all features are numbers, or values are missing. Files that cannot be read are None as well, as
         reading them into memory gives the error.
     """
     format = format or format_of_name(source)
@@ -104,8 +109,8 @@ def stream_table(
         return None
     if n_rows * len(names) <= _arrow.BATCH_VALUES:
         return None
-    _check_names(names, (target, *drop, *only), source)
-    features = _features(schema, target, drop, only)
+    drop, keep = _checked_names(names, target, drop, keep, source)
+    features = _features(schema, target, drop, keep)
     if features is None:
         return None
     table = _without_values(file, names, n_rows, target, source)
@@ -115,20 +120,26 @@ def stream_table(
         return None
     with open(source, "rb") as stream:
         sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
-    return StreamedTable(table.columns, n_rows, source, format, tuple(table.notes), sha256, file, dataset)
+    return StreamedTable(
+        table.columns, n_rows, source, format, tuple(table.notes), sha256, file=file, dataset=dataset
+    )
 
 
-def _check_names(names: Sequence[str], asked: Sequence[str], source: str) -> None:
+def _checked_names(
+    names: Sequence[str], target: str, drop: Sequence[str], keep: Sequence[str], source: str
+) -> tuple[list[str], list[str]]:
     """Refuse repeated and unknown names before the columns are read."""
     table = DataTable([Column(name, "number", np.empty(0), 0) for name in names], 0, source)
-    for name in asked:
+    drop, keep = split_names(drop, table), split_names(keep, table)
+    for name in (target, *drop, *keep):
         table.column(name)
+    return drop, keep
 
 
-def _features(schema: Any, target: str, drop: Collection[str], only: Collection[str]) -> set[str] | None:
+def _features(schema: Any, target: str, drop: Collection[str], keep: Collection[str]) -> set[str] | None:
     """Columns that may become features; None if not all of them are numeric."""
     index = _arrow.index_columns(schema)
-    features = {*(only or schema.names)} - {target, *drop, *(() if only else index)}
+    features = {*(keep or schema.names)} - {target, *drop, *(() if keep else index)}
     # An index that is asked for has to be read into memory, as selectors leave it out.
     usable = {field.name for field in schema if _arrow.is_number(field.type)} - {*index}
     return features if features <= usable else None

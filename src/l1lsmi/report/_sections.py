@@ -161,8 +161,7 @@ def columns_section(table: Any, index: FeatureIndex) -> dict[str, Any] | None:
     """How the columns of the file were used."""
     if table is None:
         return None
-    sources = getattr(table, "source_columns", None)
-    selected = set() if sources is None else {sources[j] for j in index.selected}
+    selected = {index.names[j] for j in index.selected}
     counts = Counter(printable(column.used_as, 80) for column in table.columns)
     listed = [
         {
