@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,14 +74,13 @@ def number_cells(values: Values) -> Cells:
     return Cells("number", np.asarray(values, dtype=np.float64))
 
 
-def text_cells(items: Iterable[Any], missing: Values | None = None) -> Cells:
+def text_cells(items: Sequence[Any]) -> Cells:
     """Objects as text; lists, bytes and the like are of another kind.
 
     Parameters
     ----------
-    items : iterable
-    missing : ndarray of bool or None
-        Where there is no value; None is where an object is None or not equal to itself.
+    items : sequence
+        Missing where an object is None or not equal to itself.
     """
     index: dict[Any, int] = {}
     try:
@@ -90,16 +89,13 @@ def text_cells(items: Iterable[Any], missing: Values | None = None) -> Cells:
             index.setdefault(item if type(item) is str else (type(item), item), len(index)) for item in items
         ]
     except TypeError:  # of objects without a hash
-        codes, index = [], {}
         nested = next((type(item).__name__ for item in items if isinstance(item, NESTED)), "object")
-        return Cells("other", np.zeros(sum(1 for _ in items), dtype=np.int64), type_name=nested)
+        return Cells("other", np.zeros(len(items), dtype=np.int64), type_name=nested)
     values = np.array(codes, dtype=np.int64)
     objects = [key if type(key) is str else key[1] for key in index]
     for item in objects:
         if isinstance(item, NESTED):
             return Cells("other", values, type_name=type(item).__name__)
-    if missing is not None:
-        values[missing] = -1
     return with_levels("text", values, [_as_text(item) for item in objects])
 
 

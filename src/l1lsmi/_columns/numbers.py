@@ -22,15 +22,16 @@ CODES = (
 )
 CURRENCY = rf"US\$|[{SYMBOLS}]|{'|'.join(CODES)}"
 MINUS = "\N{MINUS SIGN}"
-SPACE = "[ \N{NO-BREAK SPACE}\N{FIGURE SPACE}\N{THIN SPACE}\N{NARROW NO-BREAK SPACE}]"
+BLANKS = " \N{NO-BREAK SPACE}\N{FIGURE SPACE}\N{THIN SPACE}\N{NARROW NO-BREAK SPACE}"
+SPACE = f"[{BLANKS}]"
 APOSTROPHE = "['\N{RIGHT SINGLE QUOTATION MARK}]"
 CELL = re.compile(
-    rf"(?P<open>\()?\s*(?P<sign>[+\-{MINUS}])?\s*(?P<before>{CURRENCY})?\s*(?P<inner>[+\-{MINUS}])?\s*"
-    rf"(?P<core>[\d.,](?:[\d.,'\u2019\s]*[\d.,])?(?:[eE][+-]?\d+)?)"
-    rf"\s*(?P<after>%|{CURRENCY})?\s*(?P<close>\))?",
+    rf"(?P<open>\()?{SPACE}*(?P<sign>[+\-{MINUS}])?{SPACE}*(?P<before>{CURRENCY})?{SPACE}*"
+    rf"(?P<inner>[+\-{MINUS}])?{SPACE}*"
+    rf"(?P<core>[\d.,](?:[\d.,'\u2019{BLANKS}]*[\d.,])?(?:[eE][+-]?\d+)?)"
+    rf"{SPACE}*(?P<after>%|{CURRENCY})?{SPACE}*(?P<close>\))?",
     re.ASCII,
 )
-PLAIN = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 INFINITE = re.compile(r"[+-]?(?:inf|infinity)", re.IGNORECASE)
 
 

@@ -216,11 +216,15 @@ def _reread(table: DataTable, name: str, na_values: Sequence[str], notes: list[s
 def _covariates(table: DataTable, names: Sequence[str], settings: dict[str, Any], rows: Values) -> Any:
     """A frame of covariates."""
     from l1lsmi.preparation import TablePreparation
+    from l1lsmi.preparation.table_preparation import NoFeaturesError
 
-    asked = {**settings, "categorical": [name for name in settings["categorical"] if name in names]}
-    preparation = TablePreparation(keep=list(names), decimal=table.decimal, **asked)
-    frame = preparation.fit_transform(table)
-    for use in preparation.columns_:
+    preparation = TablePreparation(keep=list(names), decimal=table.decimal, **settings)
+    try:
+        frame = preparation.fit_transform(table)
+        columns = preparation.columns_
+    except NoFeaturesError as problem:
+        columns = problem.columns
+    for use in columns:
         if use.name in names and not use.used:
             raise FileProblem(
                 f"The covariate {quoted(use.name)} cannot be used, as it is {use.used_as}: leave it out."
@@ -317,6 +321,7 @@ class _Features:
 
 def _no_features(table: DataTable, target: str, columns: Sequence[ColumnUse]) -> str:
     others = [use for use in columns if use.name != target]
+    others.sort(key=lambda use: use.used_as == LEFT_OUT + NOT_REQUESTED)
     why = f" ({quoted(others[0].name)} is {others[0].used_as})" if others else ""
     source = printable(table.source)
     return f"{source} has no column beside the target {quoted(target)} that can be a feature{why}."

@@ -111,8 +111,9 @@ class _PandasFrame(Frame):
             return Cells("yes/no", column.to_numpy(np.float64, na_value=np.nan))
         if api.is_numeric_dtype(column) and not api.is_complex_dtype(column):
             return number_cells(column.to_numpy(np.float64, na_value=np.nan))
-        missing = column.isna().to_numpy(bool)
-        return text_cells(column.tolist(), missing)
+        items = np.array(column.to_numpy(object))
+        items[column.isna().to_numpy(bool)] = None
+        return text_cells(items.tolist())
 
 
 def _as_utc(column: Any) -> Any:

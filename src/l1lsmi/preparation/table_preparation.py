@@ -35,8 +35,9 @@ class NoFeaturesError(ValueError):
 
     def __init__(self, columns: list[ColumnUse]) -> None:
         self.columns = columns
-        name, used_as = columns[0].name, columns[0].used_as
-        super().__init__(f"X has no column that can be a feature ({quoted(name)} is {used_as}).")
+        first = min(columns, key=lambda column: column.used_as == LEFT_OUT + NOT_REQUESTED)
+        why = f"{quoted(first.name)} is {first.used_as}"
+        super().__init__(f"X has no column that can be a feature ({why}).")
 
 
 class TablePreparation(TransformerMixin, BaseEstimator):
