@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -55,6 +56,11 @@ class Cells:
     levels: tuple[str, ...] = ()
     ordered: bool = False
     type_name: str = ""
+
+    @property
+    def type_word(self) -> str:
+        """The type without what is inside of it, such as names of a structure, which may be anything."""
+        return re.sub(r"\W.*", "", self.type_name, flags=re.DOTALL)
 
     @property
     def has_levels(self) -> bool:

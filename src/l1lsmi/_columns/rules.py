@@ -119,23 +119,13 @@ def learn(
     """
     cells = without_missing_words(cells, settings.na_values)
     if cells.kind == "other":
-        return Rule("text", f"{LEFT_OUT}of type {cells.type_name}"), Reading(cells)
-    numbers = dates = None
+        return Rule("text", f"{LEFT_OUT}of type {cells.type_word}"), Reading(cells)
+    numbers, dates, before = None, None, cells
     remarks: list[str] = []
-    before = cells
     if as_category or cells.kind == "yes/no":
         cells = replace(as_text(cells), kind="category")
     elif cells.kind == "text":
-        levels, counts = _occurring(cells)
-        numbers = find_convention(levels, counts, settings.decimal)
-        if numbers is not None:
-            cells = Cells("number", _per_row(cells, read_levels(cells.levels, numbers)))
-            remarks += [numbers.words] if numbers.words else []
-        else:
-            dates, is_ambiguous = find_format(levels, counts)
-            remarks += [AMBIGUOUS] if is_ambiguous else []
-            if dates is not None:
-                cells = Cells("date", _per_row(cells, read_dates(cells.levels, dates)))
+        cells, numbers, dates = _read_text(cells, settings, remarks)
     words = _boolean_words(cells) if before.kind in ("text", "yes/no") and cells.has_levels else None
     cells, is_infinite = _finite(_with_words(cells, words) if words else _in_order(cells))
     remarks += [INFINITE] if is_infinite else []
@@ -144,6 +134,22 @@ def learn(
     rule = Rule(kind, used_as, cells.levels, cells.ordered, numbers, dates)
     unread, n_unread = _unread(before, cells)
     return rule, Reading(cells, unread, n_unread, remarks=tuple(remarks))
+
+
+def _read_text(
+    cells: Cells, settings: Settings, remarks: list[str]
+) -> tuple[Cells, Convention | None, str | None]:
+    """Text as numbers or dates, if it is, and how these are written."""
+    levels, counts = _occurring(cells)
+    numbers = find_convention(levels, counts, settings.decimal)
+    if numbers is not None:
+        remarks += [numbers.words] if numbers.words else []
+        return Cells("number", _per_row(cells, read_levels(cells.levels, numbers))), numbers, None
+    dates, is_ambiguous = find_format(levels, counts)
+    remarks += [AMBIGUOUS] if is_ambiguous else []
+    if dates is not None:
+        cells = Cells("date", _per_row(cells, read_dates(cells.levels, dates)))
+    return cells, None, dates
 
 
 def apply(rule: Rule, cells: Cells, na_values: tuple[str, ...]) -> Reading:
@@ -163,7 +169,7 @@ def apply(rule: Rule, cells: Cells, na_values: tuple[str, ...]) -> Reading:
     """
     before = without_missing_words(cells, na_values)
     if before.kind == "other":
-        raise CannotRead(f"values of type {before.type_name}")
+        raise CannotRead(f"values of type {before.type_word}")
     if rule.levels:
         return _apply_levels(rule, before)
     if rule.kind == "date" or rule.dates is not None:
@@ -290,7 +296,7 @@ def _kind(
         kind, reason = "date", "a date" if settings.dates == "drop" else ""
     elif numbers_rows(cells.values):
         reason = "" if requested else ROW_NUMBERS
-    elif np.isin(present, (0.0, 1.0)).all():
+    elif ((present == 0) | (present == 1)).all():
         kind = "yes/no"
     if present.size < NEARLY_EMPTY * len(cells.values) and not (requested or as_category):
         reason = reason or "nearly empty"

@@ -175,13 +175,6 @@ def prepare(
     settings = {"na_values": na_values, "categorical": categorical, "max_levels": max_levels}
     features = _Features(table, roles, drop, keep, settings)
     kept = features.restrict(rows, missing, notes)
-    others: dict[str, Any] = {}
-    if groups is not None:
-        others["groups"] = read_groups(_reread(table, groups, na_values, []), kept)
-    if weights is not None:
-        others["sample_weight"] = read_weights(_reread(table, weights, na_values, []), kept)
-    if covariates:
-        others["covariates"] = _covariates(table, covariates, settings, kept)
     return Prepared(
         X=features.X,
         y=y if len(kept) == len(rows) else y[np.isin(rows, kept)],
@@ -192,7 +185,7 @@ def prepare(
         notes=(*notes, *features.notes),
         row_numbers=kept,
         preparation=features.preparation,
-        **others,
+        **_others(table, roles, settings, kept),
     )
 
 
@@ -211,6 +204,18 @@ def _reread(table: DataTable, name: str, na_values: Sequence[str], notes: list[s
     if column.cells is None and not na_values:
         return column
     return column_of_cells(name, column.as_cells(False), table.decimal, column.raw, tuple(na_values), notes)
+
+
+def _others(table: DataTable, roles: Roles, settings: dict[str, Any], rows: Values) -> dict[str, Any]:
+    """Groups, weights and covariates of the rows, where there are any."""
+    found: dict[str, Any] = {}
+    if roles.groups is not None:
+        found["groups"] = read_groups(_reread(table, roles.groups, settings["na_values"], []), rows)
+    if roles.weights is not None:
+        found["sample_weight"] = read_weights(_reread(table, roles.weights, settings["na_values"], []), rows)
+    if roles.covariates:
+        found["covariates"] = _covariates(table, roles.covariates, settings, rows)
+    return found
 
 
 def _covariates(table: DataTable, names: Sequence[str], settings: dict[str, Any], rows: Values) -> Any:

@@ -96,6 +96,8 @@ class _PandasFrame(Frame):
 
         column = self._columns.iloc[:, self._places[name]]
         kind = column.dtype
+        if isinstance(kind, np.dtype) and kind.kind in "fiu":
+            return number_cells(column.to_numpy())
         if isinstance(kind, pd.CategoricalDtype):
             labels = text_cells(kind.categories.tolist())
             levels = [None if code < 0 else labels.levels[code] for code in labels.values.tolist()]

@@ -230,12 +230,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
                 raise ValueError(f"{name}={getattr(self, name)!r} is unknown: pass one of {listed(choices)}.")
         return Settings(tuple(self.na_values), self.decimal, self.max_levels, self.dates)
 
-    def _learn(self, X: Any) -> tuple[Frame, dict[str, Reading]]:
-        """Set what is learned, and return the cells of the features."""
-        settings = self._settings()
-        frame = open_frame(X)
-        if frame.n_rows == 0:
-            raise ValueError("X has no rows: there is nothing to learn from.")
+    def _check_names(self, frame: Frame) -> None:
         for option in ("categorical", "drop", "keep"):
             for name in getattr(self, option):
                 if name not in frame:
@@ -243,6 +238,14 @@ class TablePreparation(TransformerMixin, BaseEstimator):
                         f"{option} has {quoted(name)}, which is no column of X: "
                         f"{suggestion(name, frame.names)}."
                     )
+
+    def _learn(self, X: Any) -> tuple[Frame, dict[str, Reading]]:
+        """Set what is learned, and return the cells of the features."""
+        settings = self._settings()
+        frame = open_frame(X)
+        if frame.n_rows == 0:
+            raise ValueError("X has no rows: there is nothing to learn from.")
+        self._check_names(frame)
         drop, keep, categorical = {*self.drop}, {*self.keep}, {*self.categorical}
         columns: list[ColumnUse] = []
         rules: dict[str, Rule] = {}
