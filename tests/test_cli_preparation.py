@@ -97,11 +97,13 @@ def test_other_commands_take_categories_too(capfd, visits, command):
 def test_the_report_says_how_columns_were_used(capfd, visits):
     report = visits.folder / "r.html"
     options = ["-k", 1, "-m", "pearson", "--groups", "patient", "--categorical", "zip", "--drop", "weight"]
+    options += ["--only", "noise,zip"]
     assert call(capfd, "select", visits.path, "-t", "ill", *options, "--report", report).code == 0
     page = " ".join(html.unescape(re.sub(r"<[^>]+>", " ", report.read_text())).split())
-    for words in ("category with 4 levels", "Missing values are not filled in", "left out: every value is"):
+    for words in ("category with 4 levels", "Missing values are not filled in", "left out: excluded by"):
         assert words in page
     assert "patient category 0 groups" in page
+    assert "keep=['noise', 'zip']" in page and "--keep noise,zip" in page
     assert "categorical=['zip']" in page and "groups='patient'" in page and "groups=data.groups" in page
 
 
@@ -187,6 +189,7 @@ def test_weights_covariates_and_constraints_are_passed_on(capfd, visits, recorde
         (["--covariates", "id"], 1, "The covariate 'id' cannot be used, as it is left out: every value"),
         (["--drop", "colours"], 1, "no column named 'colours': did you mean 'colour'"),
         (["--missing", "impute"], 2, "impute"),
+        (["--jobs", "0"], 2, "0 processes do nothing"),
     ],
 )
 def test_wrong_columns_are_one_sentence(capfd, visits, recorder, options, code, words):

@@ -112,9 +112,18 @@ constraint_options = _group(
     columns_option("--include", help="Select these columns in any case."),
     columns_option("--exclude", help="Select these columns in no case."),
 )
+
+
+def _not_zero(context: click.Context, parameter: click.Parameter, value: int | None) -> int | None:
+    if value == 0:
+        raise click.BadParameter("0 processes do nothing: give a number of at least 1, or -1.")
+    return value
+
+
 jobs_option = click.option(
     "--jobs",
     type=int,
+    callback=_not_zero,
     metavar="NUMBER",
     help="Processes that work at the same time; -1 is one for each core.",
 )

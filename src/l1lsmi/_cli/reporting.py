@@ -105,6 +105,11 @@ def _errors(held_out: HeldOutProcess | str | None, selector: Any, data: Data, se
     return held_out.errors()
 
 
+def _long_name(names: list[str]) -> str:
+    """The first name of an option that begins with two dashes, or its only name."""
+    return next((name for name in names if name.startswith("--")), names[0])
+
+
 def command_line(context: click.Context) -> str:
     """The command to run again, without the options for its output."""
     arguments = ["l1lsmi", str(context.info_name), context.params["file"]]
@@ -116,5 +121,5 @@ def command_line(context: click.Context) -> str:
         if value is None or value == parameter.get_default(context) or value == ():
             continue
         for item in value if isinstance(value, tuple) else (value,):
-            arguments += [parameter.opts[-1], str(item)]
+            arguments += [_long_name(parameter.opts), str(item)]
     return shlex.join(arguments)

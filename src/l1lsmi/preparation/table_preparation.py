@@ -303,6 +303,7 @@ def _notes(readings: dict[str, Reading], columns: Sequence[ColumnUse]) -> list[s
     incomplete = [count for count in n_missing.values() if count]
     notes = reading_notes(readings)
     if incomplete:
-        values = counted(sum(incomplete), "missing value")
-        notes.append(f"{values} of {counted(len(incomplete), 'column')} stay missing: nothing is imputed.")
+        n_values = sum(incomplete)
+        values, stay = counted(n_values, "missing value"), "stays" if n_values == 1 else "stay"
+        notes.append(f"{values} of {counted(len(incomplete), 'column')} {stay} missing: nothing is imputed.")
     return notes + left_out_notes(columns)
