@@ -46,6 +46,19 @@ def _numbers(column: Any) -> np.ndarray:
     return values
 
 
+def varying_columns(X: Any, places: np.ndarray) -> tuple[np.ndarray, Any]:
+    """Those of some features that are not constant, and their columns.
+
+    Parameters
+    ----------
+    X : array
+        What `features_for` returns for some rows.
+    places : ndarray of int
+    """
+    varying = places[np.ptp(X[:, places], axis=0) > 0]
+    return varying, X[:, varying]
+
+
 def fit_arguments(selector: Any, data: Data, method: str) -> dict[str, Any]:
     """Arguments of ``fit`` beside X and y, of those columns that were given.
 

@@ -11,7 +11,7 @@ import numpy as np
 from l1lsmi._cli.checks import check_names, check_time_limit
 from l1lsmi._cli.commands import MEASURES
 from l1lsmi._cli.data import Data, load_data
-from l1lsmi._cli.fitting import features_for
+from l1lsmi._cli.fitting import features_for, varying_columns
 from l1lsmi._cli.interrupt import INTERRUPTED
 from l1lsmi._cli.output import is_interactive, print_json
 from l1lsmi._cli.text import text_table
@@ -72,10 +72,10 @@ def _score_columns(
                 if scores and limit is not None and begun - started >= limit:
                     return scores, OUT_OF_TIME
                 block = np.arange(len(scores), min(len(scores) + size, X.shape[1]))
-                varying = block[np.ptp(X[:, block], axis=0) > 0]
+                varying, columns = varying_columns(X, block)
                 found = {j: dict.fromkeys(names, 0.0) for j in block.tolist()}
                 for name, by in measures.items() if varying.size else ():
-                    for j, score in zip(varying.tolist(), by.score_each(X[:, varying], y), strict=True):
+                    for j, score in zip(varying.tolist(), by.score_each(columns, y), strict=True):
                         found[j][name] = float(score)
                 scores.update(found)
                 progress.advance(steps=block.size)

@@ -15,6 +15,8 @@ from l1lsmi._columns.numbers import NEARLY_ALL
 MICROSECONDS_PER_DAY = 86_400e6
 ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:.*)?", re.ASCII)
 FIRST_DAY = date(1970, 1, 1)
+#: Levels of which at least one is a date, where nearly all of them are.
+N_FIRST = 20
 
 
 class DateFormat(NamedTuple):
@@ -97,7 +99,7 @@ def find_format(levels: Sequence[str], counts: Values) -> tuple[str | None, bool
     >>> find_format(["1/2/2020", "2/3/2020"], np.array([1, 1]))
     (None, True)
     """
-    if not levels or not any(read(levels[0]) is not None or _any(read, levels) for read in FORMATS.values()):
+    if not any(read(level) is not None for level in levels[:N_FIRST] for read in FORMATS.values()):
         return None, False
     read = {name: read_dates(levels, name) for name in FORMATS}
     n_read = {name: counts[~np.isnan(days)].sum() for name, days in read.items()}
@@ -107,11 +109,6 @@ def find_format(levels: Sequence[str], counts: Values) -> tuple[str | None, bool
     best = [name for name, count in n_read.items() if count == most]
     same = all(np.array_equal(read[name], read[best[0]], equal_nan=True) for name in best)
     return (best[0], False) if same else (None, True)
-
-
-def _any(read: Callable[[str], float | None], levels: Sequence[str]) -> bool:
-    """Whether one of the first levels is a date."""
-    return any(read(level) is not None for level in levels[1:20])
 
 
 def read_dates(levels: Sequence[str], name: str) -> Values:

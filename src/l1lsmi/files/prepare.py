@@ -108,9 +108,13 @@ def prepare(
     missing : str
         What to do with missing values of features. "keep" leaves them missing; "drop" leaves out the row;
         "error" raises an error.
-    na_values, categorical, drop, keep, max_levels
-        As in `l1lsmi.preparation.TablePreparation`; the first applies to the target, groups, weights and
-        covariates too.
+    na_values : sequence of str
+        Text that stands for a missing value, as in `l1lsmi.preparation.TablePreparation`; in the target,
+        groups, weights and covariates too.
+    categorical, drop, keep : sequence of str
+        As in `l1lsmi.preparation.TablePreparation`.
+    max_levels : int
+        As in `l1lsmi.preparation.TablePreparation`.
     groups : str or None
         Column of groups of rows that belong together.
     weights : str or None
