@@ -24,6 +24,7 @@ ALLOWED = {
     "_arrow": set(),
     "_messages": set(),
     "_task": set(),
+    "_columns": {"_messages"},
     "_numerics": GROUND,
     "_validation": GROUND | {"_numerics"},
     "measures": GROUND | {"_numerics", "_validation"},
@@ -36,7 +37,8 @@ ALLOWED = {
     "evaluation": GROUND | {"_numerics", "_validation", "_warnings"},
     "inference": GROUND
     | {"_numerics", "_validation", "_warnings", "_base", "_progress", "measures", "strategies"},
-    "files": {"_arrow", "_processes", "_atomic_file", "_messages", "_task"},
+    "preparation": {"_columns", "_messages", "_arrow"},
+    "files": {"_arrow", "_processes", "_atomic_file", "_messages", "_task", "_columns", "preparation"},
     "selectors": GROUND | {"_numerics", "_validation", "_base", "measures", "strategies"},
     "methods": {"selectors", "_base", "baselines", "measures", "strategies"},
     "explain": GROUND
@@ -44,6 +46,8 @@ ALLOWED = {
     "plots": {"_arrays", "explain"},
     "report": GROUND | {"_numerics", "_validation", "_warnings", "explain", "evaluation", "_atomic_file"},
     "_cli": {
+        "_columns",
+        "_messages",
         "evaluation",
         "explain",
         "files",
@@ -60,7 +64,7 @@ ALLOWED = {
     "__init__": {"selectors"},
 }
 # Rooms in which the numerics are kept free of scikit-learn.
-WITHOUT_SKLEARN = {"_sparse", "_arrays", "_rows", "_numerics", "_progress"}
+WITHOUT_SKLEARN = {"_sparse", "_arrays", "_rows", "_numerics", "_progress", "_columns"}
 
 
 def imports(path):
@@ -119,12 +123,13 @@ def test_public_names_are_documented_with_examples():
         measures,
         methods,
         plots,
+        preparation,
         report,
         strategies,
     )
 
     rooms = (measures, strategies, datasets, evaluation, inference, methods, explain, files, plots, report)
-    for module in (l1lsmi, *rooms):
+    for module in (l1lsmi, preparation, *rooms):
         for name in module.__all__:
             thing = getattr(module, name)
             if isinstance(thing, type) or callable(thing):
@@ -148,6 +153,7 @@ def test_public_names_are_documented_with_examples():
         *(getattr(plots, name) for name in plots.__all__),
         *(getattr(report, name) for name in report.__all__),
         *(getattr(files, name) for name in files.__all__),
+        preparation.TablePreparation,
     ):
         assert ">>>" in thing.__doc__
 

@@ -90,10 +90,17 @@ def test_columns_left_out_are_named_once(capfd, xor):
     frame = xor.frame.assign(patient=[f"P{i}" for i in range(200)], sample=range(200), day=days)
     frame.to_csv(xor.path, index=False)
     result = call(capfd, "select", xor.path, "-t", "label", "-k", 2, "-m", "pearson")
-    assert result.err.count("patient") == 1 and "day (date): number of days" in result.err
-    assert "'sample'; to use it, name it with --only beside the others." in result.err
-    for only, used in (([], False), (["--only", "sample", "--only", "x0"], True)):
-        found = called_json(capfd, "select", "select", xor.path, "-t", "label", "-k", 2, *only)
+    assert result.err.count("patient") == 1 and "day: number of days" in result.err
+    assert "'sample'; to use it, name it with --keep beside the others." in result.err
+    asked = (
+        ["--keep", "sample,x0"],
+        ["--keep", "sample", "--keep", "x0"],
+        ["--only", "sample", "--only", "x0"],
+    )
+    for keep, used in (([], False), *((options, True) for options in asked)):
+        found = called_json(
+            capfd, "select", "select", xor.path, "-t", "label", "-k", 2, "-m", "pearson", *keep
+        )
         assert ("sample" in {feature["name"] for feature in found["features"]}) == used
 
 
@@ -103,7 +110,7 @@ OPTIONS_IN_ERRORS = {
     "gaps": (
         "a,y\n1,u\n,v\n3,u\n",
         ["--missing", "error"],
-        "use --missing impute or --missing drop",
+        "use --missing keep or --missing drop",
     ),
     "a delimiter": ("a;b\n1;2\n", ["--delimiter", ","], "give another --delimiter"),
 }

@@ -29,6 +29,7 @@ MODULES = [
             "evaluation",
             "inference",
             "files",
+            "preparation",
             "explain",
             "plots",
             "report",

@@ -54,11 +54,11 @@ def test_every_format_gives_the_same_numbers(files, name, by, monkeypatch):
     assert table.sha256 == hashlib.sha256(data).hexdigest()
     assert table.source == {"name": str(source), "bytes": "the stream"}.get(by, by)
     prepared = prepare(table, "state")
-    expected = np.column_stack([np.where(np.isnan(v), np.nanmedian(v), v) for v in GENES.values()])
-    np.testing.assert_array_equal(prepared.X, expected)
-    assert prepared.X.dtype == np.float64 and prepared.X.flags.c_contiguous
+    values = [column.to_numpy() for column in prepared.X.columns]
+    np.testing.assert_array_equal(np.column_stack(values), np.column_stack([*GENES.values()]))
+    assert {column.type for column in prepared.X.columns} == {pa.float64()}
     np.testing.assert_array_equal(prepared.y, LABELS)
-    assert prepared.feature_names == prepared.source_columns == tuple(GENES)
+    assert prepared.feature_names == tuple(GENES) == tuple(prepared.X.column_names)
     assert prepared.task == "classification" and prepared.target == "state"
     np.testing.assert_array_equal(prepared.row_numbers, np.arange(N))
     assert table.column("gene 1").n_missing == 2
@@ -81,7 +81,7 @@ def test_row_names_as_r_writes_them():
         prepared = prepare(table, "y")
         assert prepared.feature_names == ("a b",)
         assert prepared.columns[0].used_as == "left out: describes the rows"
-        assert prepare(table, "y", only=["", "a b"]).feature_names == ("", "a b")
+        assert prepare(table, "y", keep=["", "a b"]).feature_names == ("", "a b")
 
 
 def test_a_delimiter_at_the_end_of_rows_is_no_column():
@@ -93,16 +93,19 @@ def test_decimal_commas_are_read_where_the_comma_is_no_delimiter():
     table = text("a;b;c\n1,5;1,5,2;+2\n-,25;x;3,5e2\n2;y;\n")
     np.testing.assert_array_equal(table.columns[0].values, [1.5, -0.25, 2])
     np.testing.assert_array_equal(table.columns[2].values, [2, 350, np.nan])
-    assert table.notes == ("2 columns with a comma as the decimal sign: 'a', 'c'.",)
-    assert table.columns[1].kind == "text"
+    assert table.notes == () and table.decimal == "," and table.columns[1].kind == "text"
+    notes = prepare(text("a;b;c;y\n1,5;1,5,2;+2;u\n-,25;x;3,5e2;u\n2;y;;v\n"), "y").notes
+    assert notes[0] == "2 columns with a comma as the decimal sign: 'a', 'c'."
 
 
 def test_commas_between_thousands():
     table = text('a,b,c\n"1,234.5","0,125",1\n"-12,345,678","0,250",2\n7,"0,375",3\n')
     np.testing.assert_array_equal(table.columns[0].values, [1234.5, -12345678, 7])
-    # A leading zero is no thousands: it may be a decimal comma, so the column is text.
-    assert table.columns[1].kind == "text"
-    assert table.notes == ("1 column with commas between thousands: 'a'.",)
+    # A leading zero is no thousands: it is a decimal comma.
+    np.testing.assert_array_equal(table.columns[1].values, [0.125, 0.25, 0.375])
+    # What can be both is between thousands, unless the delimiter says that commas are decimal signs.
+    np.testing.assert_array_equal(text('a,b\n"1,234",1\n7,2').columns[0].values, [1234, 7])
+    np.testing.assert_array_equal(text("a;b\n1,234;1\n7;2").columns[0].values, [1.234, 7])
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
@@ -213,7 +216,7 @@ def test_dates_are_days():
         "1969-12-31,1.3.1970,1970-01-02T06:00:00Z"
     )
     assert [c.values.tolist() for c in table.columns] == [[1.5, -1], [1, 59], [0, 1.25]]
-    ambiguous = text("a,b\n1/2/2020,1\n3/4/2020,2\n1/2/2020,3")
+    ambiguous = prepare(text("a,b\n1/2/2020,1\n3/4/2020,2\n1/2/2020,3"), "b")
     assert "days and months" in ambiguous.notes[0]
 
 
@@ -266,7 +269,7 @@ def test_the_index_of_pandas_is_no_feature(tmp_path):
     frame.to_parquet(tmp_path / "frame.parquet")
     table = read_table(tmp_path / "frame.parquet")
     assert prepare(table, "y").feature_names == ("a",)
-    assert prepare(table, "y", only=["id"]).feature_names == ("id",)
+    assert prepare(table, "y", keep=["id"]).feature_names == ("id",)
 
 
 def test_sheets(tmp_path):
@@ -358,4 +361,4 @@ def test_annotations_of_cells_can_be_the_target_but_are_no_features(files):
     assert table.names == ["index", "state", "batch", *GENES]
     assert prepare(table, "batch").feature_names == tuple(GENES)
     assert prepare(table, "batch").y.tolist()[:2] == ["0", "1"]
-    assert prepare(table, "state", only=["batch"]).feature_names == ("batch",)
+    assert prepare(table, "state", keep=["batch"]).feature_names == ("batch",)

@@ -1,14 +1,14 @@
-"""From columns to features and a target."""
+"""From columns of a file to features and a target."""
 
 import io
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from l1lsmi.files import Column, DataTable, FileProblem, prepare, read_table
-from tests.small_tables import text
+from l1lsmi._cli.fitting import features_for
+from l1lsmi.files import FileProblem, prepare, read_table
+from l1lsmi.preparation import TablePreparation
+from tests.small_tables import pa, text
 
 # -- from columns to features -----------------------------------------------------------------
 
@@ -24,73 +24,92 @@ f,2,m,red,1970-01-05,no,7,,t5,0
 
 def test_features_and_how_columns_are_used():
     prepared = prepare(text(TABLE), "y", max_levels=3)
-    colours = [f"colour = {level}" for level in ("blue", "green", "red", "missing")]
-    assert prepared.feature_names == ("size", "sex = m", *colours, "day", "flag")
-    assert prepared.source_columns == ("size", "sex", *["colour"] * 4, "day", "flag")
-    expected = [
-        [1, 1, 0, 0, 1, 0, 0, 1],
-        [2.5, 0, 0, 1, 0, 0, 2, 0],
-        [3, 1, 0, 0, 0, 1, 3, 1],
-        [5, 0, 1, 0, 0, 0, 8, 0.5],
-        [2, 1, 0, 0, 1, 0, 4, 0],
-    ]
-    np.testing.assert_array_equal(prepared.X, expected)
+    assert prepared.feature_names == ("size", "sex", "colour", "day", "flag")
+    assert prepared.X.to_pydict() == {
+        "size": [1, None, 3, 5, 2],
+        "sex": ["m", "f", "m", "f", "m"],
+        "colour": ["red", "green", None, "blue", "red"],
+        "day": [0, 2, None, 8, 4],
+        "flag": ["yes", "no", "yes", None, "no"],
+    }
+    assert prepared.X.column("colour").type == pa.dictionary(pa.int32(), pa.large_string())
     assert prepared.y.tolist() == ["1", "0", "1", "0", "0"]
     assert prepared.row_numbers.tolist() == [0, 1, 2, 3, 5]
     uses = {use.name: use.used_as for use in prepared.columns}
     assert uses == {
         "id": "left out: every value is different",
         "size": "number",
-        "sex": "1 indicator",
-        "colour": "4 indicators",
+        "sex": "category with 2 levels",
+        "colour": "category with 3 levels",
         "day": "number of days",
         "flag": "yes/no",
         "still": "left out: constant",
         "none": "left out: empty",
-        "free": "left out: text with 5 levels",
+        "free": "left out: almost every value is different",
         "y": "target",
     }
     assert prepared.notes == (
         "Left out 1 row without a value of the target 'y'.",
-        "Filled in the median for 3 missing values of 3 columns.",
-        "Missing values are a level of their own in 1 column of text.",
+        "4 missing values of 4 columns stay missing: nothing is imputed.",
         "Left out 1 column (every value is different): 'id'.",
         "Left out 1 column (constant): 'still'.",
         "Left out 1 column (empty): 'none'.",
-        "Left out 1 column (text with many levels): 'free'.",
+        "Left out 1 column (almost every value is different): 'free'.",
     )
-    assert repr(prepared) == "<5 rows, 8 features, classification of 'y'>"
+    assert repr(prepared) == "<5 rows, 5 features, classification of 'y'>"
+
+
+def test_features_are_those_of_the_library():
+    pandas = pytest.importorskip("pandas")
+    prepared = prepare(text(TABLE), "y")
+    preparation = TablePreparation(drop=["y"])
+    for kind in (None, str):
+        frame = pandas.read_csv(io.StringIO(TABLE), dtype=kind)
+        found = preparation.fit_transform(frame).iloc[prepared.row_numbers].reset_index(drop=True)
+        assert found.columns.tolist() == list(prepared.feature_names)
+        for name in found:
+            own = [None if value != value else value for value in found[name].tolist()]
+            assert own == prepared.X.column(name).to_pylist(), name
+        assert [use.used_as for use in preparation.columns_][:-1] == [
+            use.used_as for use in prepared.columns
+        ][:-1]
 
 
 def test_missing_values_are_dropped_or_refused():
     prepared = prepare(text(TABLE), "y", missing="drop")
     assert prepared.row_numbers.tolist() == [0, 5]
     # Columns that are constant in the two rows that are kept are no features.
-    assert prepared.feature_names == ("size", "day", "flag", "free = t5")
+    assert prepared.feature_names == ("size", "day", "flag", "free")
+    uses = {use.name: use.used_as for use in prepared.columns}
+    assert uses["sex"] == uses["colour"] == "left out: constant in the rows that are kept"
+    assert "Left out 3 rows with missing values." in prepared.notes
+    assert "Left out 2 columns (constant in the rows that are kept): 'sex', 'colour'." in prepared.notes
     with pytest.raises(FileProblem, match="missing values in 3 rows, first in column 'size'"):
         prepare(text(TABLE), "y", missing="error")
-    assert prepare(text(TABLE), "y", missing="error", only=["sex"]).X.tolist() == [[1], [0], [1], [0], [1]]
+    kept = prepare(text(TABLE), "y", missing="error", keep=["sex"]).X
+    assert kept.to_pydict() == {"sex": ["m", "f", "m", "f", "m"]}
     with pytest.raises(FileProblem, match="1 row without missing values"):
         prepare(text("a,b,y\n1,NA,0\nNA,2,1\n1,3,0\n5,NA,1"), "y", missing="drop")
 
 
-def test_drop_and_only():
+def test_drop_and_keep():
     table = text(TABLE)
-    assert prepare(table, "y", only=["size", "sex"], drop=["sex"]).feature_names == ("size",)
-    assert "flag" not in prepare(table, "y", drop=["flag"]).source_columns
-    for bad in ({"drop": ["sizes"]}, {"only": ["sizes"]}):
+    assert prepare(table, "y", keep=["size", "sex"], drop=["sex"]).feature_names == ("size",)
+    assert "flag" not in prepare(table, "y", drop=["flag"]).feature_names
+    for bad in ("drop", "keep", "categorical", "covariates"):
         with pytest.raises(FileProblem, match="no column named 'sizes': did you mean 'size'"):
-            prepare(table, "y", **bad)
-    with pytest.raises(FileProblem, match="cannot be in only too"):
-        prepare(table, "y", only=["y"])
-    with pytest.raises(ValueError, match="must be a sequence of names"):
-        prepare(table, "y", drop="size")
+            prepare(table, "y", **{bad: ["sizes"]})
+        with pytest.raises(ValueError, match="must be a sequence of names"):
+            prepare(table, "y", **{bad: "size"})
+    for bad in ("drop", "keep", "categorical", "covariates"):
+        with pytest.raises(FileProblem, match=f"The target 'y' cannot be in {bad} too"):
+            prepare(table, "y", **{bad: ["y"]})
     with pytest.raises(FileProblem, match="no column beside the target 'y' that can be a feature"):
-        prepare(table, "y", only=["still"])
+        prepare(table, "y", keep=["still"])
 
 
 @pytest.mark.parametrize("start", [0, 1, -3, 1000])
-def test_row_numbers_are_no_feature_unless_named_in_only(start):
+def test_row_numbers_are_no_feature_unless_named_in_keep(start):
     def table(numbers):
         rows = "\n".join(f"{n},{i * i % 7},{i * i % 5},{i // 15}" for i, n in enumerate(numbers))
         return text("row,a,b,y\n" + rows)
@@ -100,13 +119,93 @@ def test_row_numbers_are_no_feature_unless_named_in_only(start):
     assert prepared.feature_names == ("a", "b")
     assert prepared.columns[0].used_as == "left out: row numbers"
     assert prepared.notes == (
-        "Left out 1 column (row numbers): 'row'; to use it, name it in only beside the others.",
+        "Left out 1 column (row numbers): 'row'; to use it, name it in keep beside the others.",
     )
-    assert prepare(counted, "y", only=["row", "a"]).feature_names == ("row", "a")
+    assert prepare(counted, "y", keep=["row", "a"]).feature_names == ("row", "a")
     # A column with a gap, with fractions, of few rows, or in decreasing order is a feature.
     others = ([*range(29), 30], [i / 2 for i in range(30)], range(9), range(30, 0, -1))
     for numbers in others:
         assert prepare(table(numbers), "y" if len(numbers) > 15 else "b").feature_names[0] == "row"
+
+
+# -- missing values, categories and columns that are no features ------------------------------
+
+
+def test_own_words_for_missing_values_apply_to_all_columns():
+    rows = [f"{i if i % 9 else -999},{'uvw'[i % 3] if i % 7 else 'unknown'},{i % 2}" for i in range(40)]
+    rows[5] = "5,u,unknown"
+    prepared = prepare(text("a,b,y\n" + "\n".join(rows)), "y", na_values=["-999", "unknown"])
+    missing = {use.name: use.n_missing for use in prepared.columns}
+    assert missing == {"a": 5, "b": 6, "y": 1} and len(prepared.y) == 39
+    assert set(prepared.y.tolist()) == {"0", "1"}
+    assert prepared.notes[0] == "Left out 1 row without a value of the target 'y'."
+
+
+def test_postal_codes_are_categories_with_the_text_of_the_file():
+    table = text("zip,y\n" + "\n".join(f"0{i % 4}234,{i % 2}" for i in range(20)))
+    assert prepare(table, "y").columns[0].used_as == "number"
+    prepared = prepare(table, "y", categorical=["zip"])
+    assert prepared.columns[0].used_as == "category with 4 levels"
+    assert prepared.X.column("zip").to_pylist()[:2] == ["00234", "01234"]
+
+
+ROLES = "age,dose,centre,patient,weight,y\n" + "\n".join(
+    f"{20 + i % 13},{i * i % 11},{'ABC'[i % 3]},p{i // 2},{1 + i % 2}.5,{i % 5 if i else ''}"
+    for i in range(30)
+)
+
+
+def test_groups_weights_and_covariates_are_no_features():
+    prepared = prepare(text(ROLES), "y", groups="patient", weights="weight", covariates=["centre", "age"])
+    assert prepared.feature_names == ("dose",)
+    assert prepared.groups.tolist() == [f"p{i // 2}" for i in range(1, 30)]
+    assert prepared.sample_weight.tolist() == [1.5 + i % 2 for i in range(1, 30)]
+    assert prepared.covariates.column_names == ["age", "centre"]
+    assert prepared.covariates.column("centre").to_pylist() == ["ABC"[i % 3] for i in range(1, 30)]
+    uses = {use.name: use.used_as for use in prepared.columns}
+    assert uses["patient"] == "groups" and uses["weight"] == "weights" and uses["age"] == "covariate"
+    assert all(use.used for use in prepared.columns)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"groups": "patients"}, "no column named 'patients': did you mean 'patient'"),
+        ({"groups": "y"}, "The target 'y' cannot be in groups too"),
+        ({"groups": "patient", "weights": "patient"}, "column of groups 'patient' cannot be in weights too"),
+        ({"weights": "patient"}, "column of weights 'patient' has values that are no numbers"),
+        ({"groups": "patient", "drop": ["patient"]}, "cannot be in drop too"),
+        ({"covariates": ["still"]}, "The covariate 'still' cannot be used, as it is left out: constant"),
+        ({"weights": "gaps"}, "column of weights 'gaps' has no value in 1 row"),
+        ({"groups": "gaps"}, "column of groups 'gaps' has no value in 1 row"),
+        ({"weights": "minus"}, "column of weights 'minus' has negative numbers"),
+    ],
+)
+def test_columns_that_cannot_have_a_role(options, message):
+    rows = ROLES.splitlines()
+    more = [",1,2,-1", *[",1,2,1"] * 9, ",1,,1", *[",1,3,1"] * 19]
+    lines = [
+        rows[0] + ",still,gaps,minus",
+        *(row + end for row, end in zip(rows[1:], more[::-1], strict=True)),
+    ]
+    with pytest.raises(FileProblem, match=message):
+        prepare(text("\n".join(lines)), "y", **options)
+
+
+def test_text_that_is_numbers_can_be_the_target():
+    rows = "\n".join(f'{i * i % 17},"€{1000 + 7 * i * i:,}.50"' for i in range(40))
+    prepared = prepare(text("a,price\n" + rows + "\n3,on request"), "price")
+    assert prepared.task == "regression" and len(prepared.y) == 40
+    assert prepared.y[:2].tolist() == [1000.5, 1007.5]
+    assert prepared.notes[:3] == (
+        "Left out 1 row without a value of the target 'price'.",
+        "1 column with commas between thousands and the currency €: 'price'.",
+        "Column 'price' has 1 cell that is no number and counts as missing (rows from 0): 'on request' in "
+        "row 40.",
+    )
+
+
+# -- targets ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -119,6 +218,7 @@ def test_row_numbers_are_no_feature_unless_named_in_only(start):
         ("TRUE FALSE TRUE TRUE", "classification", ["true", "false", "true", "true"]),
         ("-1 1 1 -1", "classification", ["-1", "1", "1", "-1"]),
         ("1970-01-02 1970-01-02 1970-01-03 1970-01-05", "classification", ["1", "1", "2", "4"]),
+        ("+ - + -", "classification", ["+", "-", "+", "-"]),
     ],
 )
 def test_the_task_is_inferred_from_the_target(values, task, y):
@@ -157,17 +257,11 @@ def test_targets_that_do_not_fit_their_task():
 
 def test_wrong_choices():
     table = text(TABLE)
-    for bad in ({"task": "ranking"}, {"missing": "ignore"}, {"max_levels": 1}):
+    for bad in ({"task": "ranking"}, {"missing": "impute"}, {"max_levels": 1}):
         with pytest.raises(ValueError, match=next(iter(bad))):
             prepare(table, "y", **bad)
     with pytest.raises(ValueError, match="format='xml'"):
         read_table(io.BytesIO(b"a"), format="xml")
-
-
-def test_indicators_that_share_a_name_with_a_column():
-    prepared = prepare(text("sex = m,sex,y\n1,m,0\n2,f,1\n3,m,1\n4,f,0"), "y")
-    assert prepared.feature_names == ("sex = m", "sex = m (2)")
-    assert prepared.source_columns == ("sex = m", "sex")
 
 
 def test_a_selector_takes_what_is_prepared():
@@ -178,26 +272,8 @@ def test_a_selector_takes_what_is_prepared():
     rows = zip(a, np.where(b > 0, "up", "down"), c, np.where((a > 0) ^ (b > 0), "in", "out"), strict=True)
     table = text("a,b,c,y\n" + "\n".join(",".join(map(str, row)) for row in rows))
     prepared = prepare(table, "y")
-    selector = L1LSMI(2, random_state=0).fit(prepared.X, prepared.y)
-    assert [prepared.feature_names[j] for j in selector.get_support(indices=True)] == ["a", "b = up"]
-
-
-INCOMPLETE = st.lists(st.one_of(st.none(), st.floats(-1e6, 1e6)), min_size=3, max_size=9)
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.lists(INCOMPLETE, min_size=1, max_size=4))
-def test_medians_ignore_missing_values(rows):
-    n = min(map(len, rows))
-    incomplete = [np.array([np.nan if value is None else value for value in row[:n]]) for row in rows]
-    columns = [Column(f"c{j}", "number", own, int(np.isnan(own).sum())) for j, own in enumerate(incomplete)]
-    other = Column("fixed", "number", np.arange(float(n)), 0)
-    table = DataTable([*columns, other, Column("y", "number", np.arange(float(n)) / 2, 0)], n)
-    prepared = prepare(table, "y")
-    for name, own in zip(prepared.feature_names, prepared.X.T, strict=True):
-        values = table.column(name).values
-        median = np.median(values[~np.isnan(values)])
-        np.testing.assert_allclose(own, np.where(np.isnan(values), median, values), atol=1e-300)
+    selector = L1LSMI(2, random_state=0).fit(features_for(prepared.X), prepared.y)
+    assert [prepared.feature_names[j] for j in selector.get_support(indices=True)] == ["a", "b"]
 
 
 @pytest.mark.parametrize("value", ["5", "u", "0.5", "yes", "2024-01-01"])

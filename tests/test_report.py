@@ -367,20 +367,25 @@ def test_columns_and_notes_of_a_file():
     selector, X, y = fitted()
     columns = [SimpleNamespace(name=f"c{j}", kind="number", n_missing=j, used_as="number") for j in range(10)]
     columns += [SimpleNamespace(name="id", kind="text", n_missing=0, used_as="left out: text")]
+    columns += [
+        SimpleNamespace(name=f"d{n}", kind="category", n_missing=0, used_as=f"category with {n} levels")
+        for n in (2, 3)
+    ]
     table = SimpleNamespace(
-        columns=columns, notes=("2 rows were dropped.",), source_columns=[f"c{j}" for j in range(10)]
+        columns=columns, notes=("2 rows were dropped.",), feature_names=[f"c{j}" for j in range(10)]
     )
     asked = {
         "command": "l1lsmi select a.csv",
         "source": "a.csv",
         "sha256": "ab" * 32,
-        "prepare": {"missing": "drop"},
+        "prepare": {"missing": "drop", "groups": "patient", "weights": "w"},
     }
     report = checked(quick(selector, X, y, table=table, asked=asked, target="ill"))
     chosen = {column["name"] for column in report["columns"]["listed"] if column["chosen"]}
     assert chosen == {f"c{j}" for j in np.flatnonzero(selector.support_)}
     assert report["columns"]["counts"] == [
         {"used_as": "number", "n": 10},
+        {"used_as": "category", "n": 2},
         {"used_as": "left out: text", "n": 1},
     ]
     text = " ".join(Reader(render(report)).words)
@@ -388,7 +393,9 @@ def test_columns_and_notes_of_a_file():
         "2 rows were dropped.",
         "l1lsmi select a.csv",
         "ab" * 32,
-        "prepare(read_table('a.csv'), 'ill', missing='drop')",
+        "prepare(read_table('a.csv'), 'ill', missing='drop', groups='patient', weights='w')",
+        "selector.fit(X, y, groups=data.groups, sample_weight=data.sample_weight)",
+        "category with 3 levels",
     ):
         assert expected in text
 
@@ -500,7 +507,7 @@ def test_the_page_of_twenty_thousand_features_is_small(tmp_path):
     y = X[:, 7] + 0.1 * rng.normal(size=40) > 0
     names = [f"gene {j} " + "long " * 40 for j in range(20_000)]
     columns = [SimpleNamespace(name=name, kind="number", n_missing=0, used_as="number") for name in names]
-    table = SimpleNamespace(columns=columns, notes=(), source_columns=names)
+    table = SimpleNamespace(columns=columns, notes=(), feature_names=names)
     selector = FeatureSelector(Pearson(), Ranking(), 102).fit(X, y)
     options = {"feature_names": names, "table": table, "max_rows": 20, "held_out": False}
     path = write_report(tmp_path / "wide.html", selector, X, y, **options)

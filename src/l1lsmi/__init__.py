@@ -12,7 +12,7 @@ __all__ = ["L1LSMI", "L1HSIC", "FeatureSelector", "__version__"]
 __version__ = "0.1.0"
 
 SELECTORS = ("L1LSMI", "L1HSIC", "FeatureSelector")
-ROOMS = ("baselines", "evaluation", "measures", "methods", "selectors", "strategies")
+ROOMS = ("baselines", "evaluation", "measures", "methods", "preparation", "selectors", "strategies")
 
 
 def __getattr__(name: str) -> Any:

@@ -93,7 +93,7 @@ def _message(error: BaseException) -> str:
     from l1lsmi.files import FileProblem
 
     if isinstance(error, MemoryError):
-        return "There is not enough memory for this: use fewer rows or columns (--only, --drop)."
+        return "There is not enough memory for this: use fewer rows or columns (--keep, --drop)."
     if isinstance(error, OSError):
         if error.filename is None:
             return f"Standard output cannot be written: {error.strerror or error}."

@@ -10,7 +10,9 @@ import click
 from l1lsmi._cli.interrupt import exit_on_interrupt
 from l1lsmi._cli.options import (
     METHOD_NAMES,
+    constraint_options,
     data_options,
+    jobs_option,
     k_option,
     k_or_auto_option,
     max_rows_option,
@@ -18,6 +20,7 @@ from l1lsmi._cli.options import (
     preparing_options,
     reading_options,
     report_option,
+    role_options,
     time_limit_option,
 )
 
@@ -59,6 +62,9 @@ def _run(command: str, options: dict[str, Any]) -> int | None:
     help="Write the selected columns and the target, values as in FILE: .csv, .tsv, .parquet, .feather or "
     ".xlsx.",
 )
+@role_options
+@constraint_options
+@jobs_option
 @preparing_options
 @output_options
 def select(**options: Any) -> int | None:
@@ -87,6 +93,12 @@ def select(**options: Any) -> int | None:
     help="Keep another column as well, such as an id; can be repeated.",
 )
 @click.option(
+    "--prepared",
+    is_flag=True,
+    help="Write the selected columns as they were read for the selection: text that is numbers as numbers, "
+    "dates as days, and nothing for levels that the selection did not have.",
+)
+@click.option(
     "--output",
     metavar="PATH",
     help="Where to write: .csv, .tsv, .parquet, .feather or .xlsx; by default standard output, as CSV.",
@@ -96,7 +108,8 @@ def apply(**options: Any) -> int | None:
     """Take the columns of a saved SELECTION from NEWFILE.
 
     SELECTION is a file written by l1lsmi select --save. Values are written as they are in NEWFILE, which can
-    have other rows, other columns and another format than the file of the selection.
+    have other rows, other columns and another format than the file of the selection. Cells that cannot be
+    read as those of the selection are named in a message.
 
     \b
     Example:
@@ -125,6 +138,13 @@ def apply(**options: Any) -> int | None:
 @max_rows_option(1000, at_least=20)
 @time_limit_option("Stop after this time with the methods that are finished, not counting a report.")
 @report_option
+@click.option(
+    "--groups",
+    metavar="COLUMN",
+    help="Groups of rows that belong together, such as patients: each is in one part of a split.",
+)
+@constraint_options
+@jobs_option
 @preparing_options
 @output_options
 def compare(**options: Any) -> int | None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from l1lsmi._cli.checks import check_k, check_names, check_outputs, check_time_limit
 from l1lsmi._cli.data import Data, load_data
+from l1lsmi._cli.fitting import configured, features_for
 from l1lsmi._cli.interrupt import INTERRUPTED, Interruption
 from l1lsmi._cli.options import METHOD_NAMES
 from l1lsmi._cli.output import is_interactive, print_json
@@ -44,7 +45,7 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     asked = {"k": k, **{name: options[name] for name in ("seed", "splits", "time_limit")}}
     rows = sample_rows(data.prepared.y, data.prepared.task, options["max_rows"], options["seed"])
     started = time.perf_counter()
-    comparison, stop_reason = _compare(data, rows, names, asked, quiet)
+    comparison, stop_reason = _compare(data, rows, names, {**options, **asked}, quiet)
     seconds = time.perf_counter() - started
     result = _document(data, rows, comparison, asked, stop_reason, seconds)
     if as_json:
@@ -61,10 +62,13 @@ def _compare(
     data: Data, rows: np.ndarray, names: tuple[str, ...], asked: dict[str, Any], quiet: bool
 ) -> tuple[Any, str | None]:
     """The comparison, and why it stopped early; None if it did not."""
-    task = data.prepared.task
+    task, groups = data.prepared.task, data.prepared.groups
     by_speed = sorted(names, key=lambda name: BY_SPEED.index(name) if name in BY_SPEED else len(BY_SPEED))
     selectors = {
-        name: METHODS[name].make(asked["k"], task=task, random_state=asked["seed"]) for name in by_speed
+        name: configured(
+            METHODS[name].make(asked["k"], task=task, random_state=asked["seed"]), data, name, asked
+        )
+        for name in by_speed
     }
     deadline = math.inf if asked["time_limit"] is None else time.monotonic() + asked["time_limit"]
     total = (len(names) + 1) * (asked["splits"] + 1)
@@ -76,9 +80,10 @@ def _compare(
         warnings.simplefilter("ignore")  # of searches that are interrupted
         comparison = compare_selectors(
             selectors,
-            data.prepared.X[rows],
+            features_for(data.prepared.X, rows),
             data.prepared.y[rows],
             task=task,
+            groups=None if groups is None else groups[rows],
             n_splits=asked["splits"],
             random_state=asked["seed"],
             progress=lambda name, done, _: progress.advance(detail=name, steps=done - progress.done),
@@ -112,7 +117,7 @@ def _write_report(name: str, data: Data, comparison: Any, options: dict[str, Any
     from l1lsmi._cli.reporting import write_selection_report
 
     asked = {"k": options["k"], "seed": options["seed"], "time_limit": None}
-    selector, seconds, _ = fit(METHODS[name], data, asked, quiet)
+    selector, seconds, _ = fit(METHODS[name], data, asked, options, quiet)
     return write_selection_report(
         options["report"],
         selector,
@@ -169,7 +174,10 @@ def _warnings(data: Data, rows: np.ndarray) -> list[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of targets, which are notes
         return data_warnings(
-            prepared.X[rows], prepared.y[rows], task=prepared.task, feature_names=prepared.feature_names
+            features_for(prepared.X, rows),
+            prepared.y[rows],
+            task=prepared.task,
+            feature_names=prepared.feature_names,
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,9 +14,12 @@ from l1lsmi._cli.output import print_message, spinner
 from l1lsmi._cli.text import count, one_line, printable, with_options
 from l1lsmi.files import DataTable, Prepared, TargetTable, prepare, read_table
 from l1lsmi.files._stream import stream_table
-from l1lsmi.files._target import split_names
+from l1lsmi.files.table import split_names
 
-#: Encoded columns that are listed by name.
+#: Options with names of columns, and others that features on disk cannot be prepared with.
+COLUMNS = ("categorical", "drop", "keep", "covariates")
+IN_MEMORY = ("categorical", "na_values", "covariates", "groups", "weights")
+#: Columns that are no numbers and are listed by name.
 MAX_LISTED = 8
 
 
@@ -27,6 +31,10 @@ class Data:
     prepared: Prepared
     seconds: float
     notes: list[str] = field(default_factory=list)
+
+    def names(self, texts: Sequence[str]) -> list[str]:
+        """The columns that the values of an option name."""
+        return split_names(texts, self.table)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -73,24 +81,30 @@ def _stream(file: str, quiet: bool, options: dict[str, Any]) -> DataTable | None
     """The columns of a file whose features stay on disk; None if they have to be in memory."""
     if any(options[name] is not None for name in ("delimiter", "sheet", "array")):
         return None  # no option of these formats
+    if any(options.get(name) for name in IN_MEMORY):
+        return None
     with spinner(f"reading {printable(file, 50)}", quiet):
-        return stream_table(file, *(options[name] for name in ("target", "format_", "drop", "only")))
+        return stream_table(file, *(options[name] for name in ("target", "format_", "drop", "keep")))
 
 
 def load_data(file: str, quiet: bool, options: dict[str, Any], in_memory: bool) -> Data:
     """Read a file, make features and a target, and print what was found.
 
-    Features of large Parquet and Feather files stay on disk, unless they have to be in memory or encoded.
+    Features of large Parquet and Feather files stay on disk, unless they have to be in memory or read as
+    something else than numbers.
     """
     started = time.perf_counter()
     table = (None if in_memory else _stream(file, quiet, options)) or read(file, quiet, options)
+    columns: dict[str, Any] = {name: split_names(options.get(name, ()), table) for name in COLUMNS}
     prepared = prepare(
         table,
-        split_names(options["target"], table.names),
+        split_names([options["target"]], table),
         task=options["task"],
         missing=options["missing"],
-        drop=options["drop"],
-        only=options["only"],
+        na_values=na_values(options["na_values"]),
+        groups=options.get("groups"),
+        weights=options.get("weights"),
+        **columns,
     )
     prepared = replace(prepared, notes=tuple(with_options(note) for note in prepared.notes))
     data = Data(table, prepared, time.perf_counter() - started, [*table.notes, *prepared.notes])
@@ -100,29 +114,32 @@ def load_data(file: str, quiet: bool, options: dict[str, Any], in_memory: bool) 
     return data
 
 
+def na_values(texts: Sequence[str]) -> tuple[str, ...]:
+    """The values of --na-values, each of which may be several, separated by commas."""
+    return tuple(word.strip() for text in texts for word in text.split(",") if word.strip())
+
+
 def describe(data: Data) -> str:
-    """The contents of a file in a few lines: rows, kinds of columns, target, and columns that were encoded.
+    """The contents of a file in a few lines: rows, kinds of columns, target, and columns that are no numbers.
 
     Columns that were left out are named in the notes.
     """
     table, prepared = data.table, data.prepared
-    kinds = Counter(column.kind for column in table.columns)
+    kinds = Counter(use.kind for use in prepared.columns)
     counts = ", ".join(_count_kind(number, kind) for kind, number in kinds.most_common())
     lines = [
         f"{printable(table.source)}: {count(table.n_rows, 'row')}, "
         f"{count(len(table.columns), 'column')} ({counts})",
         *(f"target {printable(one['name'])!r}: {_describe_target(one)}" for one in data.targets),
     ]
-    encoded = [
+    others = [
         use
         for use in prepared.columns
-        if use.kind not in ("number", "yes/no") and use.used and use.name not in prepared.targets
+        if use.used and use.used_as not in ("number", "yes/no") and use.name not in prepared.targets
     ]
-    lines += [
-        f"  {printable(use.name, 40)} ({use.kind}): {one_line(use.used_as)}" for use in encoded[:MAX_LISTED]
-    ]
-    if len(encoded) > MAX_LISTED:
-        lines.append(f"  ... and {len(encoded) - MAX_LISTED:,} more like these")
+    lines += [f"  {printable(use.name, 40)}: {one_line(use.used_as)}" for use in others[:MAX_LISTED]]
+    if len(others) > MAX_LISTED:
+        lines.append(f"  ... and {len(others) - MAX_LISTED:,} more like these")
     return "\n".join(lines)
 
 
@@ -133,4 +150,5 @@ def _describe_target(target: dict[str, Any]) -> str:
 
 
 def _count_kind(number: int, kind: str) -> str:
-    return count(number, kind) if kind in ("number", "category", "date") else f"{number:,} {kind}"
+    counted = ("number", "category", "ordered category", "date")
+    return count(number, kind) if kind in counted else f"{number:,} {kind}"

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from l1lsmi._cli.data import Data
+from l1lsmi._cli.fitting import features_for
 from l1lsmi._processes import exit_with_parent, start_python
 from l1lsmi.explain import sample_rows
 from l1lsmi.report import held_out_errors
@@ -34,7 +35,9 @@ class HeldOutProcess:
     def __init__(self, selector: Any, data: Data, seed: int) -> None:
         prepared = data.prepared
         rows = sample_rows(prepared.y, prepared.task, MAX_ROWS, seed)
-        self._arguments = (selector, prepared.X[rows], prepared.y[rows], prepared.task, seed)
+        groups = None if prepared.groups is None else prepared.groups[rows]
+        X = features_for(prepared.X, rows)
+        self._arguments = (selector, X, prepared.y[rows], prepared.task, groups, seed)
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> HeldOutProcess:
@@ -93,5 +96,5 @@ def serve() -> None:
         os._exit(0)  # a thread still waits for the parent
 
 
-def _errors(selector: Any, X: Any, y: Any, task: str, seed: int) -> dict[str, Any]:
-    return held_out_errors(selector, X, y, task=task, max_rows=MAX_ROWS, random_state=seed)
+def _errors(selector: Any, X: Any, y: Any, task: str, groups: Any, seed: int) -> dict[str, Any]:
+    return held_out_errors(selector, X, y, task=task, groups=groups, max_rows=MAX_ROWS, random_state=seed)

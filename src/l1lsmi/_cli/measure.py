@@ -11,6 +11,7 @@ import numpy as np
 from l1lsmi._cli.checks import check_names, check_time_limit
 from l1lsmi._cli.commands import MEASURES
 from l1lsmi._cli.data import Data, load_data
+from l1lsmi._cli.fitting import features_for, varying_columns
 from l1lsmi._cli.interrupt import INTERRUPTED
 from l1lsmi._cli.output import is_interactive, print_json
 from l1lsmi._cli.text import text_table
@@ -58,7 +59,7 @@ def _score_columns(
     data: Data, rows: np.ndarray, names: tuple[str, ...], options: dict[str, Any], quiet: bool
 ) -> tuple[dict[int, dict[str, float]], str]:
     """Scores by feature and measure, and why not all features have them; empty if all do."""
-    X, y = data.prepared.X[rows], data.prepared.y[rows]
+    X, y = features_for(data.prepared.X, rows), data.prepared.y[rows]
     measures = _measures(names, data.prepared.task, options["seed"])
     limit = options["time_limit"]
     scores: dict[int, dict[str, float]] = {}
@@ -71,10 +72,10 @@ def _score_columns(
                 if scores and limit is not None and begun - started >= limit:
                     return scores, OUT_OF_TIME
                 block = np.arange(len(scores), min(len(scores) + size, X.shape[1]))
-                varying = block[np.ptp(X[:, block], axis=0) > 0]
+                varying, columns = varying_columns(X, block)
                 found = {j: dict.fromkeys(names, 0.0) for j in block.tolist()}
                 for name, by in measures.items() if varying.size else ():
-                    for j, score in zip(varying.tolist(), by.score_each(X[:, varying], y), strict=True):
+                    for j, score in zip(varying.tolist(), by.score_each(columns, y), strict=True):
                         found[j][name] = float(score)
                 scores.update(found)
                 progress.advance(steps=block.size)
@@ -96,6 +97,7 @@ def _document(
 ) -> dict[str, Any]:
     order = sorted(scores, key=lambda j: (-abs(scores[j][sort]), j))
     prepared = data.prepared
+    uses = {use.name: use.used_as for use in prepared.columns}
     return {
         "format": "l1lsmi-measures",
         "version": 1,
@@ -107,8 +109,8 @@ def _document(
         "sorted_by": sort,
         "measures": list(names),
         "features": [
-            {"name": prepared.feature_names[j], "column": prepared.source_columns[j], "scores": scores[j]}
-            for j in order[:top]
+            {"name": name, "column": name, "used_as": uses[name], "scores": scores[j]}
+            for j, name in ((j, prepared.feature_names[j]) for j in order[:top])
         ],
         "features_measured": len(scores),
         "features_considered": data.shape[1],

@@ -96,6 +96,38 @@ reading_options = _group(
     click.option("--array", help="Array of an .npz or .mat file that holds the features."),
 )
 
+
+def columns_option(*names: str, help: str) -> Callable[[Function], Function]:
+    """An option with names of columns, separated by commas or repeated."""
+    return click.option(*names, multiple=True, metavar="COLUMN,...", help=help)
+
+
+#: Columns that are no features, and features that are selected in any case or in none.
+role_options = _group(
+    click.option("--groups", metavar="COLUMN", help="Groups of rows that belong together, such as patients."),
+    click.option("--weights", metavar="COLUMN", help="Weights of the rows."),
+    columns_option("--covariates", help="Columns that the target may depend on beside the features."),
+)
+constraint_options = _group(
+    columns_option("--include", help="Select these columns in any case."),
+    columns_option("--exclude", help="Select these columns in no case."),
+)
+
+
+def _not_zero(context: click.Context, parameter: click.Parameter, value: int | None) -> int | None:
+    if value == 0:
+        raise click.BadParameter("0 processes do nothing: give a number of at least 1, or -1.")
+    return value
+
+
+jobs_option = click.option(
+    "--jobs",
+    type=int,
+    callback=_not_zero,
+    metavar="NUMBER",
+    help="Processes that work at the same time; -1 is one for each core.",
+)
+
 #: How to read a file, and how to turn its columns into features and a target.
 preparing_options = _group(
     reading_options,
@@ -109,13 +141,20 @@ preparing_options = _group(
     ),
     click.option(
         "--missing",
-        type=click.Choice(("impute", "drop", "error")),
-        default="impute",
+        type=click.Choice(("keep", "drop", "error")),
+        default="keep",
         show_default=True,
-        help="Missing values: impute medians, drop their rows, or stop.",
+        help="Missing values of features: keep them missing, drop their rows, or stop.",
     ),
-    click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; can be repeated."),
-    click.option("--only", multiple=True, metavar="COLUMN", help="Use no other columns; can be repeated."),
+    click.option(
+        "--na-values",
+        multiple=True,
+        metavar="TEXT,...",
+        help="Text that stands for a missing value, beside the empty text, NA, n/a, -, ? and the like.",
+    ),
+    columns_option("--categorical", help="Take columns for categories whatever they look like."),
+    columns_option("--drop", help="Leave columns out."),
+    columns_option("--keep", "--only", "keep", help="Use no other columns as features."),
     click.option(
         "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Random seed."
     ),

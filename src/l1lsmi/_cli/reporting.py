@@ -9,15 +9,17 @@ from typing import Any
 import click
 
 from l1lsmi._cli import elapsed_seconds
-from l1lsmi._cli.data import Data
-from l1lsmi._cli.held_out import MAX_ROWS, HeldOutProcess
+from l1lsmi._cli.data import Data, na_values
+from l1lsmi._cli.fitting import features_for
+from l1lsmi._cli.held_out import HeldOutProcess
 from l1lsmi._cli.output import print_message, spinner
 from l1lsmi._cli.text import printable
 from l1lsmi.methods import METHODS
 from l1lsmi.report import write_report
 
-#: Options of `l1lsmi.files.prepare` and their defaults.
-PREPARING = {"task": "auto", "missing": "impute", "drop": (), "only": ()}
+#: Options of `l1lsmi.files.prepare` and their defaults; then those with names of columns.
+PREPARING = {"task": "auto", "missing": "keep", "groups": None, "weights": None}
+COLUMNS = ("categorical", "drop", "keep", "covariates")
 
 
 def write_selection_report(
@@ -56,14 +58,14 @@ def write_selection_report(
         "format": table.format,
         "sha256": table.sha256,
         "seconds": seconds,
-        "prepare": {name: options[name] for name, default in PREPARING.items() if options[name] != default},
+        "prepare": _preparing(data, options),
     }
     try:
         with spinner("writing the report", quiet):
             write_report(
                 path,
                 selector,
-                prepared.X,
+                features_for(prepared.X),
                 prepared.y,
                 feature_names=prepared.feature_names,
                 target=prepared.targets[0] if len(prepared.targets) == 1 else prepared.targets,
@@ -72,8 +74,7 @@ def write_selection_report(
                 asked=asked,
                 table=prepared,
                 comparison=comparison,
-                held_out=_errors(held_out),
-                held_out_rows=MAX_ROWS,
+                held_out=_errors(held_out, selector, data, options["seed"]),
                 random_state=options["seed"],
             )
     except KeyboardInterrupt:
@@ -84,11 +85,29 @@ def write_selection_report(
     return True
 
 
-def _errors(held_out: HeldOutProcess | str | None) -> Any:
+def _preparing(data: Data, options: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of `l1lsmi.files.prepare` that are not their defaults."""
+    given = {name: options.get(name, default) for name, default in PREPARING.items()}
+    chosen = {name: value for name, value in given.items() if value != PREPARING[name]}
+    named = {name: data.names(options[name]) for name in COLUMNS if options.get(name)}
+    words = na_values(options["na_values"])
+    return {**chosen, **({"na_values": list(words)} if words else {}), **named}
+
+
+def _errors(held_out: HeldOutProcess | str | None, selector: Any, data: Data, seed: int) -> Any:
     """The value of ``held_out`` for `write_report`."""
+    if isinstance(held_out, str):
+        return held_out
     if held_out is None:
-        return True
-    return held_out if isinstance(held_out, str) else held_out.errors()
+        if not selector.get_support().any():
+            return False
+        held_out = HeldOutProcess(selector, data, seed)
+    return held_out.errors()
+
+
+def _long_name(names: list[str]) -> str:
+    """The first name of an option that begins with two dashes, or its only name."""
+    return next((name for name in names if name.startswith("--")), names[0])
 
 
 def command_line(context: click.Context) -> str:
@@ -102,5 +121,5 @@ def command_line(context: click.Context) -> str:
         if value is None or value == parameter.get_default(context) or value == ():
             continue
         for item in value if isinstance(value, tuple) else (value,):
-            arguments += [parameter.opts[-1], str(item)]
+            arguments += [_long_name(parameter.opts), str(item)]
     return shlex.join(arguments)

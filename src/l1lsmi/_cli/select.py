@@ -13,7 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from l1lsmi._atomic_file import write_atomically
 from l1lsmi._cli.checks import check_auto, check_k, check_outputs, check_time_limit
-from l1lsmi._cli.data import Data, load_data
+from l1lsmi._cli.data import Data, load_data, na_values
+from l1lsmi._cli.fitting import configured, features_for, fit_arguments
 from l1lsmi._cli.interrupt import INTERRUPTED
 from l1lsmi._cli.output import is_interactive, print_json, print_message
 from l1lsmi._cli.selection import document
@@ -21,7 +22,6 @@ from l1lsmi._cli.text import count, one_line, printable, text_table, warning_lin
 from l1lsmi._warnings import DataWarning
 from l1lsmi.explain._evidence import WARNINGS, evidence, how_many, told_stop_reason
 from l1lsmi.files import write_table
-from l1lsmi.files._stream import StreamedFeatures
 from l1lsmi.methods import METHODS
 from l1lsmi.strategies.selection import StopReason
 
@@ -42,9 +42,9 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     asked = {"method": method.name, "k": k, "seed": options["seed"], "time_limit": options["time_limit"]}
     # The errors are those of a number of features, which "auto" has only after the search.
     ahead = options["report"] and k != "auto"
-    with _held_out(method, data, asked) if ahead else nullcontext() as held_out:
-        selector, seconds, notes = fit(method, data, asked, quiet)
-        result = document(selector, data, asked, seconds, notes)
+    with _held_out(method, data, asked, options) if ahead else nullcontext() as held_out:
+        selector, seconds, notes = fit(method, data, asked, options, quiet)
+        result = document(selector, data, {**asked, **_named(data, options)}, seconds, notes)
         _write(result, selector, data, options, as_json, quiet)
         interrupted = result["stop_reason"] == StopReason.INTERRUPTED
         if options["report"] and not interrupted:
@@ -56,15 +56,28 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     return INTERRUPTED if interrupted else 0
 
 
-def _held_out(method: Any, data: Data, asked: dict[str, Any]) -> Any:
+def _named(data: Data, options: dict[str, Any]) -> dict[str, Any]:
+    """Columns that were named by options, for the document."""
+    lists = ("categorical", "covariates", "include", "exclude")
+    return {
+        "na_values": list(na_values(options["na_values"])),
+        **{name: options[name] for name in ("groups", "weights")},
+        **{name: data.names(options[name]) for name in lists},
+    }
+
+
+def _held_out(method: Any, data: Data, asked: dict[str, Any], options: dict[str, Any]) -> Any:
     """Errors on held-out rows, computed by another process during the search."""
     from l1lsmi._cli.held_out import HeldOutProcess
 
     selector = method.make(asked["k"], task=data.prepared.task, random_state=asked["seed"])
+    selector = configured(selector, data, method.name, {**options, "jobs": None})
     return HeldOutProcess(selector, data, asked["seed"])
 
 
-def fit(method: Any, data: Data, asked: dict[str, Any], quiet: bool) -> tuple[Any, float, list[str]]:
+def fit(
+    method: Any, data: Data, asked: dict[str, Any], options: dict[str, Any], quiet: bool
+) -> tuple[Any, float, list[str]]:
     """A fitted selector, the seconds it took, and its warnings."""
     selector = method.make(
         asked["k"],
@@ -73,11 +86,12 @@ def fit(method: Any, data: Data, asked: dict[str, Any], quiet: bool) -> tuple[An
         time_limit=asked["time_limit"],
         verbose=int(is_interactive(quiet)),
     )
+    selector = configured(selector, data, method.name, options)
+    given = fit_arguments(selector, data, method.name)
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        X = data.prepared.X
-        selector.fit(X.dataset if isinstance(X, StreamedFeatures) else X, data.prepared.y)
+        selector.fit(features_for(data.prepared.X), data.prepared.y, **given)
     seconds = time.perf_counter() - started
     # Why the search stopped early is in stop_reason, and what to know about the data in warnings_.
     said = (ConvergenceWarning, DataWarning)

@@ -10,6 +10,8 @@ import numpy as np
 from l1lsmi import __version__
 from l1lsmi._cli.data import Data
 from l1lsmi._cli.text import printable
+from l1lsmi._columns.rules import Rule
+from l1lsmi._columns.saved import saved_rule
 from l1lsmi._warnings import renamed
 from l1lsmi.explain._fitted import fitted_weights
 from l1lsmi.files import FileProblem
@@ -55,17 +57,20 @@ def document(
     selector : fitted selector
     data : Data
     asked : dict
-        Method, k (a number or "auto"), seed and time_limit.
+        Method, k (a number or "auto"), seed and time_limit, and names of columns.
     seconds : float
         Duration of the search.
     notes : list of str
     """
     prepared, table = data.prepared, data.table
     weights = fitted_weights(selector)
+    uses = {use.name: use.used_as for use in prepared.columns}
     features = [
         {
             "name": prepared.feature_names[j],
-            "column": prepared.source_columns[j],
+            "column": prepared.feature_names[j],
+            "used_as": uses[prepared.feature_names[j]],
+            "read_as": _read_as(prepared, prepared.feature_names[j]),
             "weight": None if weights is None else float(weights[j]),
         }
         for j in order(selector)
@@ -104,6 +109,14 @@ def document(
         "notes": [*data.notes, *notes],
         "seconds": {"read": round(data.seconds, 4), "select": round(seconds, 4)},
     }
+
+
+def _read_as(prepared: Any, name: str) -> dict[str, Any]:
+    """How the cells of a feature are read."""
+    if prepared.preparation is None:  # numbers on disk
+        kind = next(use.kind for use in prepared.columns if use.name == name)
+        return saved_rule(Rule(kind, kind))
+    return saved_rule(prepared.preparation._rules[name])
 
 
 def _validation(selector: Any) -> dict[str, Any] | None:

@@ -1,7 +1,8 @@
-"""Tables in files: a file becomes columns, and columns become numbers for a selector; and back."""
+"""Tables in files: a file becomes columns, and columns become features for a selector; and back."""
 
+from l1lsmi._columns.use import ColumnUse
 from l1lsmi.files._target import TargetTable
-from l1lsmi.files.prepare import ColumnUse, Prepared, prepare
+from l1lsmi.files.prepare import Prepared, prepare
 from l1lsmi.files.problem import FileProblem
 from l1lsmi.files.read import read_table
 from l1lsmi.files.table import Column, DataTable

@@ -9,16 +9,16 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import types
 
-from l1lsmi.files._strings import Comma, add_strings, days_since_epoch
+from l1lsmi._columns.arrow import as_float, days_since_epoch, kind_of, one_chunk
+from l1lsmi.files._strings import add_strings
 from l1lsmi.files._table_builder import TableBuilder, add_numbers
 from l1lsmi.files.table import Values
 
 #: Larger whole numbers are not all distinct in float64.
 MAX_EXACT = 2.0**53
-SECONDS_PER_UNIT = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 
-def table_of_arrays(names: Sequence[str], arrays: Sequence[Any], comma: Comma = None) -> TableBuilder:
+def table_of_arrays(names: Sequence[str], arrays: Sequence[Any], decimal: str = ".") -> TableBuilder:
     """A table of arrays of Arrow.
 
     Parameters
@@ -26,8 +26,8 @@ def table_of_arrays(names: Sequence[str], arrays: Sequence[Any], comma: Comma = 
     names : sequence of str
     arrays : sequence of pyarrow.Array or pyarrow.ChunkedArray
         All of the same length.
-    comma : "decimal", "thousands" or None
-        What a comma in a number means, in columns of strings.
+    decimal : {".", ","}, default="."
+        As in `l1lsmi.preparation.TablePreparation`, for columns of strings.
 
     Returns
     -------
@@ -41,28 +41,28 @@ def table_of_arrays(names: Sequence[str], arrays: Sequence[Any], comma: Comma = 
     [<'a': number, 3 rows, 1 missing>, <'b': number, 3 rows, 1 missing>]
     """
     table = TableBuilder(names)
-    add_arrays(table, range(len(arrays)), arrays, comma)
+    add_arrays(table, range(len(arrays)), arrays, decimal)
     return table
 
 
 def add_arrays(
-    table: TableBuilder, indices: Sequence[int], arrays: Sequence[Any], comma: Comma = None
+    table: TableBuilder, indices: Sequence[int], arrays: Sequence[Any], decimal: str = "."
 ) -> None:
     """Add columns of arrays of Arrow to a table."""
     strings: list[tuple[int, Any, Any]] = []
     numbers: list[tuple[int, Values, Any]] = []
-    for index, raw in zip(indices, map(_one_chunk, arrays), strict=True):
+    for index, raw in zip(indices, map(one_chunk, arrays), strict=True):
         array = _decoded(raw)
-        kind = _kind(array.type)
+        kind = kind_of(array.type)
         if kind == "string":
             strings.append((index, array, raw))
         elif kind == "number":
-            values = _as_float(array)
+            values = as_float(array)
             numbers.append((index, values, raw))
             if str(array.type) in ("int64", "uint64") and (np.abs(values) > MAX_EXACT).any():
                 table.add_remark(index, "with whole numbers that are rounded to 53 bits")
         elif kind == "yes/no":
-            add_numbers(table, [index], _as_float(array)[None], [raw], words=("false", "true"))
+            add_numbers(table, [index], as_float(array)[None], [raw], words=("false", "true"))
         elif kind == "date":
             add_numbers(table, [index], days_since_epoch(array)[None], [raw], varying="date")
         else:
@@ -72,13 +72,7 @@ def add_arrays(
         add_numbers(table, places, np.stack(values_of), raws)
     if strings:
         places, plain, raws = zip(*strings, strict=True)
-        add_strings(table, places, plain, raws, comma)
-
-
-def _one_chunk(array: Any) -> Any:
-    if not isinstance(array, pa.ChunkedArray):
-        return array
-    return array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
+        add_strings(table, places, plain, raws, decimal)
 
 
 def _decoded(array: Any) -> Any:
@@ -86,31 +80,6 @@ def _decoded(array: Any) -> Any:
     if isinstance(array.type, pa.BaseExtensionType):
         array = array.cast(array.type.storage_type)
     return array.cast(array.type.value_type) if types.is_dictionary(array.type) else array
-
-
-def _kind(kind: Any) -> str:
-    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
-        return "string"
-    if types.is_boolean(kind):
-        return "yes/no"
-    if types.is_date(kind) or types.is_timestamp(kind):
-        return "date"
-    numeric = (types.is_integer, types.is_floating, types.is_decimal, types.is_null)
-    if any(test(kind) for test in (*numeric, types.is_time, types.is_duration)):
-        return "number"
-    return "other"
-
-
-def _as_float(array: Any) -> Values:
-    """Numbers as float64, missing ones as NaN; times of day and durations in seconds."""
-    scale = 1.0
-    if types.is_time(array.type) or types.is_duration(array.type):
-        scale = SECONDS_PER_UNIT[array.type.unit]
-        array = array.cast(pa.int32() if types.is_time32(array.type) else pa.int64())
-    if types.is_boolean(array.type):
-        array = array.cast(pa.uint8())
-    values = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    return np.asarray(values, dtype=np.float64) * scale
 
 
 def _add_other(table: TableBuilder, index: int, array: Any, raw: Any) -> None:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from l1lsmi._messages import counted, printable
 from l1lsmi.files._arrow_arrays import table_of_arrays
-from l1lsmi.files._strings import Comma, strip
+from l1lsmi.files._strings import strip
 from l1lsmi.files._table_builder import TableBuilder
 from l1lsmi.files.problem import FileProblem
 
@@ -19,7 +19,7 @@ LOOKS_LIKE_DATA = "The first row looks like data, as it holds only numbers, but 
 
 
 def table_with_header(
-    names: Sequence[str], arrays: Sequence[Any], source: str, comma: Comma = None
+    names: Sequence[str], arrays: Sequence[Any], source: str, decimal: str = "."
 ) -> TableBuilder:
     """A table of arrays below a header row.
 
@@ -33,8 +33,8 @@ def table_with_header(
         As many as names, or one more: then the row names have no name, or the last column is empty.
     source : str
         For messages.
-    comma : "decimal", "thousands" or None
-        What a comma in a number means.
+    decimal : {".", ","}, default="."
+        As in `l1lsmi.preparation.TablePreparation`.
     """
     names = list(names)
     if len(arrays) > len(names):
@@ -50,7 +50,7 @@ def table_with_header(
     kept = [index for index in range(len(names)) if index not in empty]
     if not kept:
         raise FileProblem(f"{printable(source)} has neither names of columns nor values.")
-    table = table_of_arrays([names[index] for index in kept], [arrays[index] for index in kept], comma)
+    table = table_of_arrays([names[index] for index in kept], [arrays[index] for index in kept], decimal)
     if empty:
         table.add_note(f"Left out {counted(len(empty), 'column')} with neither a name nor values.")
     if 0 in unnamed and 0 in kept:

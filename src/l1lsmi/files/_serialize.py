@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import feather, parquet, types
 
+from l1lsmi._columns.dates import MICROSECONDS_PER_DAY
 from l1lsmi._messages import first_line, printable
 from l1lsmi.files._arrow_arrays import MAX_EXACT
 from l1lsmi.files._libraries import import_optional
-from l1lsmi.files._strings import MICROSECONDS_PER_DAY
 from l1lsmi.files.problem import FileProblem
 from l1lsmi.files.table import Column, Values
 

@@ -14,9 +14,8 @@ from l1lsmi import _arrow
 from l1lsmi.files._formats import FORMATS, format_of_name
 from l1lsmi.files._formats.arrow import add_table, check_decoded, exclude_index
 from l1lsmi.files._table_builder import TableBuilder
-from l1lsmi.files._target import split_names
 from l1lsmi.files.problem import file_problems
-from l1lsmi.files.table import Column, DataTable, Values
+from l1lsmi.files.table import Column, DataTable, Values, split_names
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,6 +60,11 @@ class StreamedTable(DataTable):
     file: Any = None
     dataset: Any = None
 
+    @property
+    def on_disk(self) -> bool:
+        """Whether the values of features are on disk rather than in memory."""
+        return True
+
     def streamed(self, names: Sequence[str]) -> StreamedFeatures:
         """Some numeric columns as features on disk."""
         dataset = _arrow.select_columns(self.dataset, names)
@@ -74,7 +78,7 @@ class StreamedTable(DataTable):
 
 
 def stream_table(
-    source: str, target: str, format: str | None, drop: Collection[str], only: Collection[str]
+    source: str, target: str, format: str | None, drop: Sequence[str], keep: Sequence[str]
 ) -> StreamedTable | None:
     """A table whose features are read from disk in batches, where that is possible.
 
@@ -85,14 +89,14 @@ def stream_table(
         Names of columns, separated by commas.
     format : str or None
         None takes it from the name of the file.
-    drop, only : collection of str
-        As for `l1lsmi.files.prepare`.
+    drop, keep : sequence of str
+        As for `l1lsmi.files.prepare`; a text may have several names, separated by commas.
 
     Returns
     -------
     StreamedTable or None
         None if the file has to be read into memory: it has another format, or is no larger than a batch, or
-        features have to be encoded, or values are missing. Files that cannot be read are None as well, as
+        not all features are numbers, or values are missing. Files that cannot be read are None as well, as
         reading them into memory gives the error.
     """
     format = format or format_of_name(source)
@@ -106,9 +110,8 @@ def stream_table(
         return None
     if n_rows * len(names) <= _arrow.BATCH_VALUES:
         return None
-    targets = split_names(target, names)
-    _check_names(names, (*targets, *drop, *only), source)
-    features = _features(schema, targets, drop, only)
+    targets, drop, keep = _checked_names(names, target, drop, keep, source)
+    features = _features(schema, targets, drop, keep)
     if features is None:
         return None
     table = _without_values(file, names, n_rows, targets, source)
@@ -118,22 +121,28 @@ def stream_table(
         return None
     with open(source, "rb") as stream:
         sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
-    return StreamedTable(table.columns, n_rows, source, format, tuple(table.notes), sha256, file, dataset)
+    return StreamedTable(
+        table.columns, n_rows, source, format, tuple(table.notes), sha256, file=file, dataset=dataset
+    )
 
 
-def _check_names(names: Sequence[str], asked: Sequence[str], source: str) -> None:
+def _checked_names(
+    names: Sequence[str], target: str, drop: Sequence[str], keep: Sequence[str], source: str
+) -> tuple[list[str], list[str], list[str]]:
     """Refuse repeated and unknown names before the columns are read."""
     table = DataTable([Column(name, "number", np.empty(0), 0) for name in names], 0, source)
-    for name in asked:
+    targets, drop, keep = (split_names(texts, table) for texts in ([target], drop, keep))
+    for name in (*targets, *drop, *keep):
         table.column(name)
+    return targets, drop, keep
 
 
 def _features(
-    schema: Any, targets: Collection[str], drop: Collection[str], only: Collection[str]
+    schema: Any, targets: Collection[str], drop: Collection[str], keep: Collection[str]
 ) -> set[str] | None:
     """Columns that may become features; None if not all of them are numeric."""
     index = _arrow.index_columns(schema)
-    features = {*(only or schema.names)} - {*targets, *drop, *(() if only else index)}
+    features = {*(keep or schema.names)} - {*targets, *drop, *(() if keep else index)}
     # An index that is asked for has to be read into memory, as selectors leave it out.
     usable = {field.name for field in schema if _arrow.is_number(field.type)} - {*index}
     return features if features <= usable else None

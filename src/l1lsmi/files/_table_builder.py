@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi._messages import counted, listed
+from l1lsmi._columns.use import remark_notes
 from l1lsmi.files.table import Column, Values
 
 
@@ -19,17 +19,27 @@ class TableBuilder:
     ----------
     names : sequence of str
         Of all columns, in the order of the file.
+
+    Attributes
+    ----------
+    decimal : {".", ","}
+        As in `l1lsmi.preparation.TablePreparation`.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = list(names)
+        self.decimal = "."
         self._columns: dict[int, Column] = {}
         self._remarks: dict[str, list[str]] = {}
         self._notes: list[str] = []
 
     def add(self, index: int, kind: str, values: Values, n_missing: int, **more: Any) -> None:
-        """Set the column at an index."""
+        """Make a column, and set it at an index."""
         self._columns[index] = Column(self.names[index], kind, values, n_missing, **more)
+
+    def set(self, index: int, column: Column) -> None:
+        """Set the column at an index."""
+        self._columns[index] = column
 
     def change(self, index: int, function: Callable[[Column], Column]) -> None:
         """Replace a column by a function of it."""
@@ -55,10 +65,9 @@ class TableBuilder:
     @property
     def notes(self) -> list[str]:
         """The notes, and one for each remark with the names of its columns."""
-        return self._notes + [
-            f"{counted(len(names), 'column')} {text}: {listed(names)}."
-            for text, names in self._remarks.items()
-        ]
+        return self._notes + remark_notes(
+            (name, text) for text, names in self._remarks.items() for name in names
+        )
 
 
 def add_numbers(

@@ -54,40 +54,6 @@ class TargetTable:
         return TargetTable(self.columns, tuple(column[rows] for column in self.values))
 
 
-def split_names(text: str, names: Sequence[str]) -> list[str]:
-    """Names of columns in a text that separates them by commas.
-
-    A column whose own name has a comma comes before the columns that its parts are named like.
-
-    Parameters
-    ----------
-    text : str
-    names : sequence of str
-        All columns.
-
-    Returns
-    -------
-    list of str
-        Parts that name no column are among them.
-
-    Examples
-    --------
-    >>> from l1lsmi.files._target import split_names
-    >>> split_names("a, b", ["a", "b"]), split_names("a,b,c", ["a", "b", "a,b", "c"])
-    (['a', 'b'], ['a,b', 'c'])
-    """
-    known, parts, found = set(names), text.split(","), list[str]()
-    while parts:
-        for n in range(len(parts), 0, -1):
-            joined = ",".join(parts[:n])
-            name = joined if joined in known else joined.strip()
-            if name in known or n == 1:
-                found.append(name)
-                parts = parts[n:]
-                break
-    return found
-
-
 def read_targets(
     columns: Sequence[Column], task: str, rows: Values, notes: list[str]
 ) -> tuple[Any, str, list[str]]:

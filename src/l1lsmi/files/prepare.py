@@ -1,56 +1,26 @@
-"""Turn a table into what a selector takes: a matrix of numbers and a target."""
+"""Turn a table into what a selector takes: a frame of features and a target."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from l1lsmi._columns.rules import MAX_LEVELS
+from l1lsmi._columns.use import LEFT_OUT, NOT_REQUESTED, ROW_NUMBERS, ColumnUse, left_out_notes
 from l1lsmi._messages import counted, listed, printable, quoted
 from l1lsmi._task import TASKS
-from l1lsmi.files._candidates import candidate_columns, left_out_notes, usable_columns
-from l1lsmi.files._encode import Features, encode
+from l1lsmi.files._column_of_cells import column_of_cells
 from l1lsmi.files._memory import check_memory
+from l1lsmi.files._roles import Roles, read_groups, read_weights
 from l1lsmi.files._target import read_targets
 from l1lsmi.files.problem import FileProblem
-from l1lsmi.files.table import MAX_LEVELS, Column, DataTable, Values
+from l1lsmi.files.table import Column, DataTable, Values
 
-MISSING = ("impute", "drop", "error")
-
-
-@dataclass(frozen=True)
-class ColumnUse:
-    """How a column of the file is used.
-
-    Parameters
-    ----------
-    name : str
-    kind : str
-        As in the table.
-    n_missing : int
-        In the whole table.
-    used_as : str
-        "target", "number", "number of days", "yes/no", "1 indicator", "3 indicators", or "left out: " with
-        the reason.
-
-    Examples
-    --------
-    >>> from l1lsmi.files import ColumnUse
-    >>> ColumnUse("age", "number", 2, "number").used
-    True
-    """
-
-    name: str
-    kind: str
-    n_missing: int
-    used_as: str
-
-    @property
-    def used(self) -> bool:
-        """Whether it is a feature or the target."""
-        return not self.used_as.startswith("left out")
+MISSING = ("keep", "drop", "error")
+CONSTANT_IN_ROWS = "constant in the rows that are kept"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,15 +29,15 @@ class Prepared:
 
     Parameters
     ----------
-    X : ndarray of float64, shape (n_samples, n_features)
-        Of a table that is read from disk in batches, an object with ``shape`` and ``dataset``.
+    X : pyarrow.Table
+        One column for each feature: numbers, or categories as dictionaries; missing values are null. Of a
+        table that is read from disk in batches, an object with ``shape`` and ``dataset``.
     y : ndarray of shape (n_samples,), or TargetTable
         float64 for regression, labels as str for classification; a table of such columns for several targets.
     task : str
         "classification", "regression" or "survival"; "auto" for several targets of both kinds.
     feature_names : tuple of str
-    source_columns : tuple of str
-        The column of the file behind each feature.
+        Names of columns of the file.
     target : str
         Of several targets all names, separated by commas.
     columns : list of ColumnUse
@@ -80,6 +50,12 @@ class Prepared:
         Names of all targets.
     tasks : tuple of str
         The task of each target.
+    groups : ndarray of str, shape (n_samples,), or None
+    sample_weight : ndarray of float64, shape (n_samples,), or None
+    covariates : pyarrow.Table or None
+        As X.
+    preparation : TablePreparation or None
+        What turns other rows into the same features; None for a table that is read in batches.
 
     Examples
     --------
@@ -93,13 +69,16 @@ class Prepared:
     y: Values
     task: str
     feature_names: tuple[str, ...]
-    source_columns: tuple[str, ...]
     target: str
     columns: list[ColumnUse]
     notes: tuple[str, ...]
     row_numbers: Values
     targets: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
+    groups: Values | None = None
+    sample_weight: Values | None = None
+    covariates: Any = None
+    preparation: Any = None
 
     def __repr__(self) -> str:
         n, m = self.X.shape
@@ -113,18 +92,20 @@ def prepare(
     target: str | Sequence[str],
     *,
     task: str = "auto",
-    missing: str = "impute",
+    missing: str = "keep",
+    na_values: Sequence[str] = (),
+    categorical: Sequence[str] = (),
     drop: Sequence[str] = (),
-    only: Sequence[str] = (),
+    keep: Sequence[str] = (),
     max_levels: int = MAX_LEVELS,
+    groups: str | None = None,
+    weights: str | None = None,
+    covariates: Sequence[str] = (),
 ) -> Prepared:
     r"""Turn a table into features and a target.
 
-    Numbers, dates (as days) and yes/no are a feature each. A category of two levels is one indicator, named
-    ``sex = male`` for the last level in alphabetical order; one of more levels has an indicator for each.
-    Left out are columns that are empty or constant, text with more than ``max_levels`` levels, text that is
-    different in every row, row names, and row numbers: whole numbers that increase by one from row to row,
-    in files of 10 rows or more. Rows without a target are left out.
+    The features are those of `l1lsmi.preparation.TablePreparation`: one for each column that can be used, and
+    a category is one feature. Rows without a target are left out.
 
     Parameters
     ----------
@@ -136,14 +117,21 @@ def prepare(
         classes. For "survival" the targets are two columns, the time and the event, which is 1, or 0 where
         the time is censored.
     missing : str
-        What to do with missing values of features. "impute" replaces them by the median, in categories by the
-        level ``missing``; "drop" leaves out the row; "error" raises an error.
-    drop : sequence of str
-        Columns that do not become features.
-    only : sequence of str
-        If not empty, only these columns become features, even if they are row names or row numbers.
+        What to do with missing values of features. "keep" leaves them missing; "drop" leaves out the row;
+        "error" raises an error.
+    na_values : sequence of str
+        Text that stands for a missing value, as in `l1lsmi.preparation.TablePreparation`; in the target,
+        groups, weights and covariates too.
+    categorical, drop, keep : sequence of str
+        As in `l1lsmi.preparation.TablePreparation`.
     max_levels : int
-        Text with more levels is left out.
+        As in `l1lsmi.preparation.TablePreparation`.
+    groups : str or None
+        Column of groups of rows that belong together.
+    weights : str or None
+        Column of weights of the rows.
+    covariates : sequence of str
+        Columns that the target may depend on beside the features.
 
     Returns
     -------
@@ -160,25 +148,35 @@ def prepare(
     >>> from l1lsmi.files import prepare, read_table
     >>> text = b"id,age,sex,ill\na1,31,f,yes\na2,,m,no\na3,27,m,no\na4,40,f,yes\n"
     >>> data = prepare(read_table(io.BytesIO(text)), "ill")
-    >>> data.feature_names
-    ('age', 'sex = m')
-    >>> data.X.tolist()
-    [[31.0, 0.0], [31.0, 1.0], [27.0, 1.0], [40.0, 0.0]]
+    >>> data.X.to_pydict()
+    {'age': [31.0, None, 27.0, 40.0], 'sex': ['f', 'm', 'm', 'f']}
     >>> data.y.tolist()
     ['yes', 'no', 'no', 'yes']
     >>> for use in data.columns:
     ...     print(use.name, "-", use.used_as)
     id - left out: every value is different
     age - number
-    sex - 1 indicator
+    sex - category with 2 levels
     ill - target
     """
     _check_choices(task, missing, max_levels)
+    for option, names in (
+        ("drop", drop),
+        ("keep", keep),
+        ("categorical", categorical),
+        ("covariates", covariates),
+    ):
+        if isinstance(names, str):
+            raise ValueError(f"{option}={names!r} must be a sequence of names: pass [{names!r}].")
     targets = _distinct_targets(target)
     what = f"the target {quoted(targets[0])}" if len(targets) == 1 else f"the targets {listed(targets)}"
-    to_predict = [table.column(name) for name in targets]
-    candidates, uses = candidate_columns(table, to_predict, drop, only)
+    roles = Roles(targets, groups, weights, tuple(covariates))
+    own = {*targets, *(name for name in (groups, weights) if name is not None)}
+    roles.check(table, drop=drop, keep=keep, categorical=[name for name in categorical if name in own])
+    for name in categorical:
+        table.column(name)
     notes: list[str] = []
+    to_predict = [_reread(table, name, na_values, notes) for name in targets]
     rows = np.flatnonzero(~np.logical_or.reduce([column.missing for column in to_predict]))
     if len(targets) > 1 and not rows.size:
         raise FileProblem(f"{printable(table.source)} has no row with a value of all of {what}.")
@@ -186,35 +184,36 @@ def prepare(
     if len(rows) < table.n_rows:
         n_dropped = counted(table.n_rows - len(rows), "row")
         notes.insert(0, f"Left out {n_dropped} without a value of {what}.")
-    usable = usable_columns(candidates, max_levels, set(only), uses)
-    kept = _complete_rows(usable, rows, missing, table, notes)
-    if len(kept) < len(rows):
-        y, rows = y[np.isin(rows, kept)], kept
-    X = table.streamed([column.name for column in usable])
-    if X is None:
-        features = encode(usable, rows, uses, notes)
-    else:
-        uses.update((column.name, column.kind) for column in usable)
-        features = [Features(column.name, [column.name], column.values) for column in usable]
-    if not features:
-        raise FileProblem(_no_features(table, what, uses))
-    if len(rows) < 2:
-        raise FileProblem(
-            f"{printable(table.source)} has only {counted(len(rows), 'row')} that can be used: at least 2 "
-            "are needed."
+    told: dict[str, Any] = {"target": ", ".join(targets), "targets": targets, "tasks": tuple(tasks)}
+    if table.on_disk:
+        columns = _streamed_uses(table, roles, drop, keep)
+        names = tuple(use.name for use in columns if use.used_as == use.kind)
+        if not names:
+            raise FileProblem(_no_features(table, what, targets, columns))
+        return Prepared(
+            X=table.streamed(names),
+            y=y,
+            task=task,
+            feature_names=names,
+            columns=columns,
+            notes=(*notes, *left_out_notes(columns)),
+            row_numbers=rows,
+            **told,
         )
+    settings = {"na_values": na_values, "categorical": categorical, "max_levels": max_levels}
+    features = _Features(table, roles, what, drop, keep, settings)
+    kept = features.restrict(rows, missing, notes)
     return Prepared(
-        X=_matrix(features, len(rows), table.source) if X is None else X,
-        y=y,
+        X=features.X,
+        y=y if len(kept) == len(rows) else y[np.isin(rows, kept)],
         task=task,
-        feature_names=_distinct([name for column in features for name in column.names]),
-        source_columns=tuple(column.column for column in features for _ in column.names),
-        target=", ".join(targets),
-        columns=[ColumnUse(c.name, c.kind, c.n_missing, uses[c.name]) for c in table.columns],
-        notes=(*notes, *left_out_notes(uses)),
-        row_numbers=rows,
-        targets=targets,
-        tasks=tuple(tasks),
+        feature_names=tuple(features.X.column_names),
+        columns=features.columns,
+        notes=(*notes, *features.notes),
+        row_numbers=kept,
+        preparation=features.preparation,
+        **told,
+        **_others(table, roles, settings, kept),
     )
 
 
@@ -237,53 +236,164 @@ def _check_choices(task: str, missing: str, max_levels: int) -> None:
         raise ValueError(f"max_levels={max_levels!r} must be a whole number of at least 2.")
 
 
-def _complete_rows(
-    usable: list[Column], rows: Values, missing: str, table: DataTable, notes: list[str]
-) -> Values:
-    """The rows that are kept where some have missing values."""
-    incomplete = [column for column in usable if column.n_missing]
-    if missing == "impute" or not incomplete:
-        return rows
-    has_missing = np.logical_or.reduce([column.missing for column in incomplete])[rows]
-    if missing == "error" and has_missing.any():
-        first = next(column for column in incomplete if column.missing[rows].any())
-        raise FileProblem(
-            f"{printable(table.source)} has missing values in {counted(int(has_missing.sum()), 'row')}, "
-            f'first in column {quoted(first.name)}: fill them, or use missing="impute" or missing="drop".'
-        )
-    kept: Values = rows[~has_missing]
-    if len(kept) < 2:
-        raise FileProblem(
-            f"{printable(table.source)} has {counted(len(kept), 'row')} without missing values, and at least "
-            '2 are needed: use missing="impute", or drop the columns that have most.'
-        )
-    if len(kept) < len(rows):
-        notes.append(f"Left out {counted(len(rows) - len(kept), 'row')} with missing values.")
-    return kept
+def _reread(table: DataTable, name: str, na_values: Sequence[str], notes: list[str]) -> Column:
+    """A column that is no feature, with other missing values; what is decided about it is noted."""
+    column = table.column(name)
+    if column.cells is None and not na_values:
+        return column
+    return column_of_cells(name, column.as_cells(False), table.decimal, column.raw, tuple(na_values), notes)
 
 
-def _no_features(table: DataTable, what: str, uses: dict[str, str]) -> str:
-    others = [name for name, use in uses.items() if use != "target"]
-    why = f" ({quoted(others[0])} is {uses[others[0]]})" if others else ""
+def _others(table: DataTable, roles: Roles, settings: dict[str, Any], rows: Values) -> dict[str, Any]:
+    """Groups, weights and covariates of the rows, where there are any."""
+    found: dict[str, Any] = {}
+    if roles.groups is not None:
+        found["groups"] = read_groups(_reread(table, roles.groups, settings["na_values"], []), rows)
+    if roles.weights is not None:
+        found["sample_weight"] = read_weights(_reread(table, roles.weights, settings["na_values"], []), rows)
+    if roles.covariates:
+        found["covariates"] = _covariates(table, roles.covariates, settings, rows)
+    return found
+
+
+def _covariates(table: DataTable, names: Sequence[str], settings: dict[str, Any], rows: Values) -> Any:
+    """A frame of covariates."""
+    from l1lsmi.preparation import TablePreparation
+    from l1lsmi.preparation.table_preparation import NoFeaturesError
+
+    preparation = TablePreparation(keep=list(names), decimal=table.decimal, **settings)
+    try:
+        frame = preparation.fit_transform(table)
+        columns = preparation.columns_
+    except NoFeaturesError as problem:
+        columns = problem.columns
+    for use in columns:
+        if use.name in names and not use.used:
+            raise FileProblem(
+                f"The covariate {quoted(use.name)} cannot be used, as it is {use.used_as}: leave it out."
+            )
+    return frame.take(rows)
+
+
+class _Features:
+    """Features of a table in memory.
+
+    Attributes
+    ----------
+    X : pyarrow.Table
+    columns : list of ColumnUse
+    notes : list of str
+    preparation : TablePreparation
+    """
+
+    def __init__(
+        self,
+        table: DataTable,
+        roles: Roles,
+        what: str,
+        drop: Sequence[str],
+        keep: Sequence[str],
+        settings: dict[str, Any],
+    ) -> None:
+        self._table, self._uses = table, roles.used_as()
+        self._what, self._targets = what, roles.targets
+        self._drop = [*drop, *self._uses]
+        self._asked = {**settings, "keep": list(keep), "decimal": table.decimal}
+        self._learn({})
+
+    def _learn(self, constant: dict[str, str]) -> None:
+        # Imported here: the process that reads HDF5 imports this package, and does not need scikit-learn.
+        from l1lsmi.preparation import TablePreparation
+        from l1lsmi.preparation.table_preparation import NoFeaturesError
+
+        table = self._table
+        check_memory(table.source, 16 * table.n_rows * len(table.columns), "its features")
+        self.preparation = TablePreparation(drop=[*self._drop, *constant], **self._asked)
+        try:
+            self.X = self.preparation.fit_transform(table)
+        except NoFeaturesError as problem:
+            raise FileProblem(_no_features(table, self._what, self._targets, problem.columns)) from None
+        uses = {**constant, **self._uses}
+        self.columns = [
+            replace(use, used_as=uses[use.name]) if use.name in uses else use
+            for use in self.preparation.columns_
+        ]
+        added = [use for use in self.columns if use.name in constant]
+        self.notes = [*self.preparation.notes_, *left_out_notes(added)]
+
+    def restrict(self, rows: Values, missing: str, notes: list[str]) -> Values:
+        """Keep some rows, and of these the ones without missing values where that is asked for."""
+        kept = self._complete(rows, missing, notes)
+        if len(kept) < 2:
+            raise FileProblem(
+                f"{printable(self._table.source)} has only {counted(len(kept), 'row')} that can be used: at "
+                "least 2 are needed."
+            )
+        if len(kept) == self._table.n_rows:
+            return kept
+        X = self.X.take(kept)
+        constant = [name for name in X.column_names if _is_constant(X.column(name))]
+        if constant:
+            self._learn(dict.fromkeys(constant, LEFT_OUT + CONSTANT_IN_ROWS))
+            X = self.X.take(kept)
+        self.X = X
+        return kept
+
+    def _complete(self, rows: Values, missing: str, notes: list[str]) -> Values:
+        incomplete = [name for name in self.X.column_names if self.X.column(name).null_count]
+        if missing == "keep" or not incomplete:
+            return rows
+        masks = [np.asarray(self.X.column(name).is_null())[rows] for name in incomplete]
+        has_missing = np.logical_or.reduce(masks)
+        source = printable(self._table.source)
+        if missing == "error" and has_missing.any():
+            first = next(name for name, mask in zip(incomplete, masks, strict=True) if mask.any())
+            raise FileProblem(
+                f"{source} has missing values in {counted(int(has_missing.sum()), 'row')}, first in column "
+                f'{quoted(first)}: fill them, or use missing="keep" or missing="drop".'
+            )
+        kept: Values = rows[~has_missing]
+        if len(kept) < 2:
+            raise FileProblem(
+                f"{source} has {counted(len(kept), 'row')} without missing values, and at least 2 are "
+                'needed: use missing="keep", or drop the columns that have most.'
+            )
+        if len(kept) < len(rows):
+            notes.append(f"Left out {counted(len(rows) - len(kept), 'row')} with missing values.")
+        return kept
+
+
+def _no_features(table: DataTable, what: str, targets: Sequence[str], columns: Sequence[ColumnUse]) -> str:
+    others = [use for use in columns if use.name not in targets]
+    others.sort(key=lambda use: use.used_as == LEFT_OUT + NOT_REQUESTED)
+    why = f" ({quoted(others[0].name)} is {others[0].used_as})" if others else ""
     source = printable(table.source)
     return f"{source} has no column beside {what} that can be a feature{why}."
 
 
-def _matrix(features: list[Features], n_rows: int, source: str) -> Values:
-    n_features = sum(len(column.names) for column in features)
-    check_memory(source, 16 * n_rows * n_features, "its features")
-    # Concatenating rows and transposing once is faster than writing column by column.
-    return np.ascontiguousarray(np.concatenate([column.values for column in features]).T)
+def _is_constant(column: Any) -> bool:
+    """Whether a column of Arrow has fewer than two different values."""
+    return bool(len(column.drop_null().unique()) < 2)
 
 
-def _distinct(names: list[str]) -> tuple[str, ...]:
-    """Names without repetition: an indicator that is called like a column gets a number."""
-    taken = set(names)
-    distinct: dict[str, None] = {}
-    for name in names:
-        count, candidate = 1, name
-        while candidate in distinct or (count > 1 and candidate in taken):
-            count += 1
-            candidate = f"{name} ({count})"
-        distinct[candidate] = None
-    return tuple(distinct)
+# -- tables on disk ---------------------------------------------------------------------------
+
+
+def _streamed_uses(
+    table: DataTable, roles: Roles, drop: Sequence[str], keep: Sequence[str]
+) -> list[ColumnUse]:
+    """How the columns of a table of numbers on disk are used."""
+    uses = roles.used_as()
+    for column in table.columns:
+        if column.name in drop or (keep and column.name not in keep):
+            reason = NOT_REQUESTED
+        elif not column.feature and column.name not in keep:
+            reason = "describes the rows"
+        elif column.kind in ("empty", "constant"):
+            reason = column.kind
+        else:
+            reason = ROW_NUMBERS if column.numbers_rows and column.name not in keep else ""
+        uses.setdefault(column.name, LEFT_OUT + reason if reason else column.kind)
+    return [
+        ColumnUse(column.name, column.kind, column.n_missing, uses[column.name]) for column in table.columns
+    ]

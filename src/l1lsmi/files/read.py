@@ -56,12 +56,10 @@ def read_table(
 
     Notes
     -----
-    A value is missing where it is empty or one of NA, N/A, n/a, #N/A, NaN, nan, NaT, <NA>, null, NULL, Null
-    and ?. Strings that are all numbers are numbers, in every format; with a semicolon or a tab as the
-    delimiter they may have a comma as the decimal sign, and with a comma as the delimiter a comma between
-    thousands. Dates are year-month-day, or day.month.year, or with slashes where only one order fits. A CSV
-    file has names in its first row; where these are all numbers, a note says that the first row looks like
-    data.
+    Missing values, numbers and dates in text are read in every format as `TablePreparation` of
+    `l1lsmi.preparation` reads them. With a semicolon or a tab as the delimiter, a comma in numbers such as
+    "1,234" is the decimal sign. A CSV file has names in its first row; where these are all numbers, a note
+    says that the first row looks like data.
 
     Examples
     --------
@@ -70,8 +68,8 @@ def read_table(
     >>> table = read_table(io.BytesIO(b"size;colour;sold\n1,5;red;yes\n2,25;blue;no\nNA;red;no\n"))
     >>> [(column.name, column.kind) for column in table.columns]
     [('size', 'number'), ('colour', 'category'), ('sold', 'yes/no')]
-    >>> table.notes
-    ("1 column with a comma as the decimal sign: 'size'.",)
+    >>> table.column("size").values.tolist()
+    [1.5, 2.25, nan]
     """
     if format is not None and format not in FORMATS:
         raise ValueError(f"format={format!r} is unknown: pass one of {', '.join(FORMATS)}.")
@@ -90,6 +88,7 @@ def read_table(
         format=format,
         notes=tuple(table.notes),
         sha256=hashlib.sha256(data).hexdigest(),
+        decimal=table.decimal,
     )
 
 

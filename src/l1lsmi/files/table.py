@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,15 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from l1lsmi._columns.cells import Cells, text_cells
+from l1lsmi._columns.rules import numbers_rows
 from l1lsmi._messages import counted, printable, quoted, suggestion
 from l1lsmi.files.problem import FileProblem
 
 Values = npt.NDArray[Any]
-
-#: Strings with more distinct values are text rather than a category.
-MAX_LEVELS = 20
-#: Fewer values may increase by one by chance.
-MIN_ROW_NUMBERS = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,8 +28,8 @@ class Column:
     name : str
         As it stands in the file.
     kind : str
-        "number", "yes/no", "category", "date", "text", "empty" or "constant". A category has from 2 to 20
-        levels, some of which occur more than once; other strings are text.
+        "number", "yes/no", "category", "date", "text", "empty" or "constant". Strings that are different in
+        (almost) every row are text.
     values : ndarray of shape (n_rows,)
         float64 with NaN where a value is missing: of a date the days since 1970-01-01, of yes/no 0 and 1.
         Strings are an array of objects, each a str, or None where it is missing.
@@ -39,9 +37,11 @@ class Column:
     words : tuple of two str
         What 0 and 1 of yes/no are called in the file.
     feature : bool
-        False for row names and other data about rows: it becomes a feature only if it is named in ``only``.
+        False for row names and other data about rows: it becomes a feature only if it is named in ``keep``.
     raw : array or None
         The values in the file, for writing them again; None where they are the same as ``values``.
+    cells : Cells or None
+        The text of the file where it is not plain numbers, for `l1lsmi.preparation.TablePreparation`.
 
     Examples
     --------
@@ -58,6 +58,7 @@ class Column:
     words: tuple[str, str] = ("0", "1")
     feature: bool = True
     raw: Any = None
+    cells: Cells | None = None
 
     def __repr__(self) -> str:
         n_rows = counted(len(self.values), "row")
@@ -78,9 +79,26 @@ class Column:
     @property
     def numbers_rows(self) -> bool:
         """Whether values are start, start + 1, ...: they reveal the target where rows are sorted by it."""
-        if self.kind != "number" or self.n_missing or len(self.values) < MIN_ROW_NUMBERS:
-            return False
-        return float(self.values[0]).is_integer() and bool((np.diff(self.values) == 1).all())
+        return self.kind == "number" and not self.n_missing and numbers_rows(self.values)
+
+    def as_cells(self, as_category: bool) -> Cells:
+        """The cells before they are read; as the text of the file, if they are taken for a category."""
+        kind = str(getattr(self.raw, "type", ""))
+        is_text = "string" in kind
+        if (
+            kind.startswith("dictionary")
+            or (as_category and is_text)
+            or (kind and not is_text | self.numeric)
+        ):
+            # Imported here, as it imports pyarrow.
+            found: Cells = importlib.import_module("l1lsmi._columns.arrow").arrow_cells(self.raw)
+            return found
+        if self.cells is not None:
+            return self.cells
+        if not self.numeric:
+            return text_cells(self.values.tolist())
+        is_yes_no = self.words != ("0", "1")
+        return Cells("yes/no" if is_yes_no else "date" if self.kind == "date" else "number", self.values)
 
 
 @dataclass(eq=False, repr=False)
@@ -100,6 +118,8 @@ class DataTable:
         Decisions made in reading it, one sentence each.
     sha256 : str or None
         Checksum of the bytes that were read.
+    decimal : {".", ","}
+        As in `l1lsmi.preparation.TablePreparation`.
 
     Examples
     --------
@@ -120,6 +140,7 @@ class DataTable:
     format: str = "csv"
     notes: tuple[str, ...] = ()
     sha256: str | None = None
+    decimal: str = "."
     _index_of: dict[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -147,13 +168,59 @@ class DataTable:
             )
         return self.columns[self._index_of[name]]
 
+    def column_cells(self, name: str, as_category: bool = False) -> Cells:
+        """The cells of a column before they are read, for `l1lsmi.preparation.TablePreparation`."""
+        return self.column(name).as_cells(as_category)
+
     def load(self, names: Sequence[str]) -> DataTable:
         """A table with at least these columns in memory."""
         return self
 
+    @property
+    def on_disk(self) -> bool:
+        """Whether the values of features are on disk rather than in memory."""
+        return False
+
     def streamed(self, names: Sequence[str]) -> Any:
         """Some columns as features on disk; None for a table in memory."""
         return None
+
+
+def split_names(texts: Sequence[str], table: DataTable) -> list[str]:
+    r"""Names of columns, of which several may be in one text, separated by commas.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        A column whose own name has a comma comes before the columns that its parts are named like.
+    table : DataTable
+
+    Returns
+    -------
+    list of str
+        Parts that name no column are among them.
+
+    Examples
+    --------
+    >>> import io
+    >>> from l1lsmi.files import read_table
+    >>> from l1lsmi.files.table import split_names
+    >>> table = read_table(io.BytesIO(b'a,b,"c,d"\n1,2,3\n'))
+    >>> split_names(["a, b", "c,d"], table), split_names(["c,d,a"], table)
+    (['a', 'b', 'c,d'], ['c,d', 'a'])
+    """
+    known, found = {*table.names}, list[str]()
+    for text in texts:
+        parts = text.split(",")
+        while parts:
+            for n in range(len(parts), 0, -1):
+                joined = ",".join(parts[:n])
+                name = joined if joined in known else joined.strip()
+                if name in known or n == 1:
+                    found.append(name)
+                    parts = parts[n:]
+                    break
+    return found
 
 
 def _repeated(source: str, names: Sequence[str]) -> str:

@@ -13,6 +13,8 @@ from l1lsmi.report._names import printable
 
 #: Modules whose classes are imported from another module.
 IMPORT_FROM = {"l1lsmi.selectors": "l1lsmi"}
+#: Options of `l1lsmi.files.prepare` that give an argument of ``fit``.
+GIVEN = {"groups": "groups", "weights": "sample_weight", "covariates": "covariates"}
 
 
 def reproduce_section(
@@ -77,9 +79,10 @@ def _snippet(selector: Any, origin: Mapping[str, Any], target: str | Sequence[st
         ]
     else:
         lines += ["", "# X: the features, y: the target"]
-    return "\n".join(
-        [*lines, f"selector = {selector!r}", "selector.fit(X, y)", "selector.get_support(indices=True)"]
-    )
+    prepared = dict(origin.get("prepare", {})) if from_file else {}
+    given = "".join(f", {argument}=data.{argument}" for name, argument in GIVEN.items() if name in prepared)
+    fit = f"selector.fit(X, y{given})"
+    return "\n".join([*lines, f"selector = {selector!r}", fit, "selector.get_support(indices=True)"])
 
 
 def _parts(selector: Any) -> list[Any]:

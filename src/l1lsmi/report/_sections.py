@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
@@ -23,6 +24,7 @@ MAX_COLUMNS = 300
 #: Largest ranking that is part of the page, in features and in characters.
 MAX_RANKED = 2000
 MAX_CHARACTERS = 100_000
+LEVELS = re.compile(r" with \d+ levels?$")
 
 
 def selected_section(
@@ -161,9 +163,10 @@ def columns_section(table: Any, index: FeatureIndex) -> dict[str, Any] | None:
     """How the columns of the file were used."""
     if table is None:
         return None
-    sources = getattr(table, "source_columns", None)
-    selected = set() if sources is None else {sources[j] for j in index.selected}
-    counts = Counter(printable(column.used_as, 80) for column in table.columns)
+    names = getattr(table, "feature_names", None)
+    selected = set() if names is None else {names[j] for j in index.selected}
+    # Categories are one kind, whatever their number of levels.
+    counts = Counter(printable(LEVELS.sub("", column.used_as), 80) for column in table.columns)
     listed = [
         {
             "name": printable(column.name),

@@ -32,6 +32,7 @@ def held_out_errors(
     y: Any,
     *,
     task: str = "auto",
+    groups: Any = None,
     n_splits: int = 3,
     max_rows: int = 300,
     random_state: Any = 0,
@@ -48,6 +49,8 @@ def held_out_errors(
     X : array-like of shape (n, m)
     y : array-like of shape (n,) or (n, t)
     task : {"auto", "classification", "regression", "survival"}, default="auto"
+    groups : array-like of shape (n,) or None, default=None
+        Rows with the same label are either all training or all test rows of a split.
     n_splits : int, default=3
     max_rows : int, default=300
         Number of rows to sample, stratified by y.
@@ -76,7 +79,7 @@ def held_out_errors(
         kind, values = task, plain_target(y, task)
     rows = sample_rows(values, kind, max_rows, random_state)
     X, values = np.asarray(to_numpy(check_features(X)), dtype=np.float64)[rows], target_rows(values, rows)
-    n_train = max(1, round(TRAIN_SHARE * rows.size))
+    n_train = max(1, round(TRAIN_SHARE * rows.size)) if groups is None else None
     quick, n_restarts = _quick(selector)
     with warnings.catch_warnings():
         for beginning in WARNINGS:  # of parts of the rows
@@ -88,6 +91,7 @@ def held_out_errors(
             task=kind,
             n_splits=n_splits,
             n_train=n_train,
+            groups=None if groups is None else np.asarray(groups)[rows],
             on_all_rows=False,
             random_state=random_state,
         )

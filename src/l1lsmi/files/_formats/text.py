@@ -17,7 +17,6 @@ from l1lsmi._messages import counted, printable, quoted
 from l1lsmi.files._formats import Options, format_of_bytes
 from l1lsmi.files._header import table_with_header
 from l1lsmi.files._memory import read_all
-from l1lsmi.files._strings import Comma
 from l1lsmi.files._table_builder import TableBuilder
 from l1lsmi.files.problem import FileProblem, empty_problem, file_problems
 
@@ -51,8 +50,10 @@ def read(data: bytes, source: str, options: Options) -> TableBuilder:
     names, first, start = _header(text, delimiter, source)
     _check_single_column(names, first, delimiter, source)
     arrays = _arrays(text, start, delimiter, len(first), source)
-    comma: Comma = "decimal" if delimiter in (";", "\t") else "thousands" if delimiter == "," else None
-    table = table_with_header(names, arrays, source, comma)
+    # Programs that write numbers with a decimal comma put no comma between columns.
+    decimal = "," if delimiter in (";", "\t") else "."
+    table = table_with_header(names, arrays, source, decimal)
+    table.decimal = decimal
     for note in notes:
         table.add_note(note)
     return table

@@ -1,0 +1,117 @@
+"""What a selector is given: features, and weights, groups, covariates and constraints where it takes them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+import click
+import numpy as np
+import pyarrow as pa
+
+from l1lsmi._cli.data import Data
+from l1lsmi.files._stream import StreamedFeatures
+
+#: Options, the arguments of ``fit`` that they become, and the attributes of `Prepared` that hold them.
+ARGUMENTS = {"groups": "groups", "weights": "sample_weight", "covariates": "covariates"}
+
+
+def features_for(X: Any, rows: Any = None) -> Any:
+    """The features in the form that selectors, measures, comparisons and reports take.
+
+    They take numbers without missing values: here, and nowhere else, levels are numbered and missing values
+    are replaced, numbers by their median and levels by one of their own.
+
+    Parameters
+    ----------
+    X : pyarrow.Table or StreamedFeatures
+    rows : ndarray of int or None
+        Rows to take; None is all.
+    """
+    if isinstance(X, StreamedFeatures):
+        return X.dataset if rows is None else X[rows]
+    columns = [_numbers(column.combine_chunks()) for column in X.columns]
+    matrix = np.ascontiguousarray(np.stack(columns).T)
+    return matrix if rows is None else matrix[rows]
+
+
+def _numbers(column: Any) -> np.ndarray:
+    if pa.types.is_dictionary(column.type):
+        return np.asarray(column.indices.fill_null(len(column.dictionary)), dtype=np.float64)
+    values = np.array(column.to_numpy(zero_copy_only=False), dtype=np.float64)
+    missing = np.isnan(values)
+    if missing.any():
+        values[missing] = np.median(values[~missing])
+    return values
+
+
+def varying_columns(X: Any, places: np.ndarray) -> tuple[np.ndarray, Any]:
+    """Those of some features that are not constant, and their columns.
+
+    Parameters
+    ----------
+    X : array
+        What `features_for` returns for some rows.
+    places : ndarray of int
+    """
+    varying = places[np.ptp(X[:, places], axis=0) > 0]
+    return varying, X[:, varying]
+
+
+def fit_arguments(selector: Any, data: Data, method: str) -> dict[str, Any]:
+    """Arguments of ``fit`` beside X and y, of those columns that were given.
+
+    Parameters
+    ----------
+    selector : selector
+    data : Data
+    method : str
+        Its name, for messages.
+    """
+    known = inspect.signature(selector.fit).parameters
+    given = {}
+    for option, argument in ARGUMENTS.items():
+        value = getattr(data.prepared, argument)
+        if value is None:
+            continue
+        if argument not in known:
+            raise click.UsageError(f"--{option} is not supported by the method {method}: leave it out.")
+        given[argument] = features_for(value) if argument == "covariates" else value
+    return given
+
+
+def configured(selector: Any, data: Data, method: str, options: dict[str, Any]) -> Any:
+    """A selector with the parameters of --include, --exclude and --jobs, where they are given.
+
+    Parameters
+    ----------
+    selector : selector
+    data : Data
+    method : str
+        Its name, for messages.
+    options : dict
+        Options of the command.
+    """
+    parameters = selector.get_params(deep=True)
+    for option, name in (("include", "must_include"), ("exclude", "must_exclude")):
+        if options.get(option):
+            if name not in parameters:
+                raise click.UsageError(f"--{option} is not supported by the method {method}: leave it out.")
+            selector.set_params(**{name: _places(option, data.names(options[option]), data)})
+    if options.get("jobs") is not None:
+        able = [name for name in parameters if name.split("__")[-1] == "n_jobs"]
+        if not able:
+            raise click.UsageError(f"--jobs is not supported by the method {method}: leave it out.")
+        selector.set_params(**dict.fromkeys(able, options["jobs"]))
+    return selector
+
+
+def _places(option: str, names: Sequence[str], data: Data) -> list[int]:
+    """Numbers of features."""
+    place_of = {name: place for place, name in enumerate(data.prepared.feature_names)}
+    uses = {use.name: use.used_as for use in data.prepared.columns}
+    for name in names:
+        if name not in place_of:
+            raise click.UsageError(f"--{option} {name!r} is no feature: it is {uses[name]}.")
+    return [place_of[name] for name in names]
