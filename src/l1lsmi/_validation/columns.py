@@ -125,7 +125,7 @@ def _check_column(series: Any, name: str, levels: list[Any] | None) -> None:
 
 def _refuse_text(series: Any, name: str) -> None:
     """Check that a column which was numbers still is."""
-    if series.dtype in (nw.String, nw.Categorical, nw.Enum) and _order_of(series) is None:
+    if series.dtype in (nw.String, nw.Categorical, nw.Enum) and levels_in_order(series) is None:
         first = next((value for value in series.to_list() if not is_missing(value)), "")
         raise ValueError(
             f"X has text in column {name!r}, first {str(first)[:60]!r}, which were numbers in the fit: pass "
@@ -225,7 +225,7 @@ def _read_series(series: Any, name: str, chosen: bool, by_type: bool) -> tuple[H
             return _numbers(series), None
         if kind.is_temporal():
             return _days(series, kind), None
-        order = _order_of(series)
+        order = levels_in_order(series)
         if order is not None:
             ranks = {level: float(rank) for rank, level in enumerate(order)}
             return np.array([ranks.get(value, np.nan) for value in series.to_list()]), None
@@ -287,7 +287,7 @@ def _days_of(value: Any) -> float:
     return float(np.datetime64(value, "us").astype(np.float64) * 1e3 / DAY)
 
 
-def _order_of(series: Any) -> list[Any] | None:
+def levels_in_order(series: Any) -> list[Any] | None:
     """Levels of an ordered category of pandas, in order; None for everything else."""
     native = nw.to_native(series)
     kind: Any = getattr(native, "dtype", None)

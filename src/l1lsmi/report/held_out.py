@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from l1lsmi._arrays import to_numpy
+from l1lsmi._validation.columns import is_frame, take_rows
 from l1lsmi._validation.features import check_features
 from l1lsmi._validation.target import check_target
 from l1lsmi.evaluation import compare_selectors
@@ -45,7 +46,9 @@ def held_out_errors(
     Parameters
     ----------
     selector : selector, fitted or not
-    X : array-like of shape (n, m)
+    X : array-like or dataframe of shape (n, m)
+        The support vector machine gets categories and missing values as in
+        `l1lsmi.evaluation.held_out_error`.
     y : array-like of shape (n,)
     task : {"auto", "classification", "regression"}, default="auto"
     n_splits : int, default=3
@@ -73,7 +76,9 @@ def held_out_errors(
     kind = "classification" if known.is_classification else "regression"
     values = decoded_target(known)
     rows = sample_rows(values, kind, max_rows, random_state)
-    X, values = np.asarray(to_numpy(check_features(X)), dtype=np.float64)[rows], values[rows]
+    if not is_frame(X):
+        X = np.asarray(to_numpy(check_features(X, allow_missing=True)), dtype=np.float64)
+    X, values = take_rows(X, rows), values[rows]
     n_train = max(1, round(TRAIN_SHARE * rows.size))
     quick, n_restarts = _quick(selector)
     with warnings.catch_warnings():
@@ -88,6 +93,7 @@ def held_out_errors(
             n_train=n_train,
             on_all_rows=False,
             random_state=random_state,
+            categorical_features=getattr(selector, "categorical_features", "from_dtype"),
         )
     selection, all_features = comparison
     section = _section(comparison, selection, all_features)
