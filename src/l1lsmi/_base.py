@@ -8,15 +8,17 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._param_validation import Interval, RealNotInt
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from l1lsmi._arrays import HostArray, asarray_like, is_non_numpy, namespace
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Resources, Table
-from l1lsmi._validation.columns import has_numbers_only, is_frame, take_columns
+from l1lsmi._validation.columns import has_numbers_only, in_library, insert_columns, is_frame, take_columns
 from l1lsmi._validation.features import (
     check_features,
     check_supports_out_of_core,
@@ -26,7 +28,7 @@ from l1lsmi._validation.features import (
     tell_features,
 )
 from l1lsmi._validation.parameters import check_share
-from l1lsmi._validation.tables import check_table
+from l1lsmi._validation.tables import check_table, check_untargeted
 from l1lsmi._warnings import DataWarning, data_warnings
 from l1lsmi.sources import computed_targets, is_out_of_core, open_rows, select_columns
 
@@ -45,8 +47,9 @@ class Selector(SelectorMixin, BaseEstimator):
         ],
     }
     n_features_to_select: int | float | str | None
-    categorical_features: Any
-    missing: str
+    #: Of selectors that have no such parameters.
+    categorical_features: Any = "from_dtype"
+    missing: str = "ignore"
     support_: HostArray
     warnings_: list[str]
 
@@ -117,6 +120,8 @@ class Selector(SelectorMixin, BaseEstimator):
                 "a new iterator of blocks each time."
             )
         y = computed_targets(y)
+        if self._takes_any_kind() and not self._uses_target():
+            return check_untargeted(X, checked, self._resources(), self.categorical_features), None
         if self._takes_any_kind():
             return check_table(
                 X,
@@ -185,7 +190,7 @@ class Selector(SelectorMixin, BaseEstimator):
             )
         if is_frame(X) and not has_numbers_only(X):
             check_is_fitted(self)
-            return take_columns(X, self)
+            return in_library(take_columns(X, self), _get_output_config("transform", self)["dense"])
         if not is_non_numpy(X):
             return super().transform(X)
         check_is_fitted(self)
@@ -197,6 +202,34 @@ class Selector(SelectorMixin, BaseEstimator):
                 f"{self.n_features_in_} features as input."
             )
         return namespace(X).take(X, asarray_like(np.flatnonzero(self.support_), X), axis=1)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Put the selected features back in their places among all features.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_selected)
+            What `transform` returns.
+
+        Returns
+        -------
+        X_original : array or dataframe of shape (n_samples, n_features)
+            The other features are 0 in an array of numbers, and missing in a dataframe with columns of other
+            kinds.
+        """
+        if is_frame(X) and not has_numbers_only(X):
+            check_is_fitted(self)
+            return insert_columns(X, self)
+        if is_non_numpy(X) or issparse(X) or not self._takes_any_kind():
+            return super().inverse_transform(X)
+        # Missing values stay missing.
+        support = self.get_support()
+        values = check_array(X, dtype=None, ensure_all_finite="allow-nan")
+        if support.sum() != values.shape[1]:
+            raise ValueError("X has a different shape than during fitting.")
+        found = np.zeros((values.shape[0], support.size), dtype=values.dtype)
+        found[:, support] = values
+        return found
 
     def _get_support_mask(self) -> HostArray:
         check_is_fitted(self, "support_")

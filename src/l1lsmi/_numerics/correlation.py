@@ -120,6 +120,52 @@ def correlation_of_columns(
     return correlation_of_values(one, n_levels, Target.of_values(other, float(other.mean()), scale))
 
 
+def whitened(x: HostArray, n_levels: HostArray) -> tuple[HostArray, HostArray]:
+    """Columns of any kind, each as functions of mean 0 and variance 1, and how many each has.
+
+    A number is one function, a category the indicators of its levels; a missing value is at the mean.
+
+    Parameters
+    ----------
+    x : numpy.ndarray of shape (n, m)
+        Numbers, or numbers of levels; NaN where missing.
+    n_levels : numpy.ndarray of int, shape (m,)
+        0 for numbers.
+    """
+    parts, widths = [], []
+    for column, levels in zip(x.T, n_levels.tolist(), strict=True):
+        present = ~np.isnan(column)
+        some = column[present]
+        if levels:
+            some = (some[:, None] == np.arange(levels)).astype(np.float64)
+            shares = some.mean(axis=0)
+            some = ((some - shares) / np.sqrt(np.maximum(shares, 1e-300)))[:, shares > 0]
+        else:
+            some = ((some - some.mean()) / some.std())[:, None]
+        filled = np.zeros((column.size, some.shape[1]))
+        filled[present] = some
+        parts.append(filled)
+        widths.append(some.shape[1])
+    return np.hstack(parts), np.array(widths)
+
+
+def correlation_of_blocks(
+    left: HostArray, left_levels: HostArray, right: HostArray, right_levels: HostArray
+) -> HostArray:
+    """Absolute correlations of columns of any kind, of shape (m, p), with missing values at the mean.
+
+    Of a category with a number it is the correlation ratio, of two categories Cramer's V: the norm of the
+    correlations of their functions, over the root of the degrees of freedom of the one that has fewer.
+    """
+    (one, widths), (two, others) = whitened(left, left_levels), whitened(right, right_levels)
+    squares = (one.T @ two / one.shape[0]) ** 2
+    starts, other_starts = np.cumsum(widths) - widths, np.cumsum(others) - others
+    totals = np.add.reduceat(np.add.reduceat(squares, starts, axis=0), other_starts, axis=1)
+    degrees, other_degrees = np.maximum(widths - 1, 1), np.maximum(others - 1, 1)
+    found = np.sqrt(totals / np.minimum(degrees[:, None], other_degrees))
+    return np.asarray(np.minimum(found, 1.0))
+
+
 def cramers_v(one: HostArray, other: HostArray) -> float:
     """Cramer's V of two categories: 1 where the one with fewer levels is a function of the other."""
     counts = np.zeros((int(one.max()) + 1, int(other.max()) + 1))

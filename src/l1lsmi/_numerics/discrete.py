@@ -58,6 +58,30 @@ def discretise(x: HostArray, n_bins: int | None) -> HostArray:
     return codes
 
 
+def discretise_any(x: HostArray, n_levels: HostArray, n_bins: int | None) -> HostArray:
+    """The same for columns of any kind: a category keeps its levels, and a missing value is one more state.
+
+    Parameters
+    ----------
+    x : numpy.ndarray of shape (n, m)
+        Numbers, or numbers of levels; NaN where missing.
+    n_levels : numpy.ndarray of int, shape (m,)
+        0 for numbers.
+    n_bins : int or None
+    """
+    codes = np.empty(x.shape, dtype=np.int32)
+    for j, levels in enumerate(n_levels.tolist()):
+        present = ~np.isnan(x[:, j])
+        some = x[present, j]
+        if levels:
+            states = np.unique(some, return_inverse=True)[1]
+        else:
+            states = discretise(((some - some.mean()) / (some.std() or 1.0))[:, None], n_bins)[:, 0]
+        codes[present, j] = states
+        codes[~present, j] = states.max(initial=-1) + 1
+    return codes
+
+
 def _inner_quantiles(column: HostArray, n_bins: int) -> HostArray:
     return np.quantile(column, np.arange(1, n_bins) / n_bins)
 

@@ -107,6 +107,38 @@ def take_columns(X: Any, selector: Any) -> Any:
     return nw.to_native(frame[[names[j] for j in np.flatnonzero(selector.get_support())]])
 
 
+def in_library(X: Any, name: str) -> Any:
+    """A dataframe in memory as one of pandas or polars; of another name, as it is."""
+    frame = nw.from_native(X, eager_only=True)
+    if name == "pandas":
+        return frame.to_pandas()
+    return frame.to_polars() if name == "polars" else X
+
+
+def insert_columns(X: Any, selector: Any) -> Any:
+    """A dataframe of the selected columns with the others, which are missing, of the same library."""
+    frame = nw.from_native(X, eager_only=True)
+    names, support = getattr(selector, "feature_names_in_", None), selector.get_support()
+    if len(frame.columns) != support.sum():
+        raise ValueError(
+            f"X has {len(frame.columns)} columns, but the selector has selected {support.sum()}: pass what "
+            "transform returns."
+        )
+    if names is None:
+        raise ValueError(
+            "X is a dataframe, but the selector was fitted to an array without column names: pass an array."
+        )
+    kept = dict(zip(np.flatnonzero(support).tolist(), frame.columns, strict=True))
+    levels = getattr(selector, "categories_", None) or [None] * len(names)
+    columns = [
+        nw.col(kept[j]).alias(str(name))
+        if j in kept
+        else nw.lit(None, dtype=nw.Float64 if levels[j] is None else nw.String).alias(str(name))
+        for j, name in enumerate(names)
+    ]
+    return nw.to_native(frame.select(columns))
+
+
 def _check_column(series: Any, name: str, levels: list[Any] | None) -> None:
     """Check that a column is what it was in the fit, and warn of levels that are new."""
     if levels is None:

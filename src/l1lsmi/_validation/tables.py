@@ -97,6 +97,20 @@ def check_columns(
     return x, columns
 
 
+def check_untargeted(X: Any, estimator: Any, resources: Resources, categorical: Any = "from_dtype") -> Table:
+    """Check features of any kind that have no target: missing values say nothing.
+
+    A category keeps all its levels, however many.
+    """
+    x, columns = check_columns(X, estimator, categorical)
+    kinds: Kinds | None = None
+    if columns is not None:
+        x, kinds = columns.x, columns.kinds()
+    elif bool(namespace(x).any(namespace(x).isnan(x))):
+        kinds = Kinds.numbers(missing_shares(x))
+    return Table.of(x, resources, kinds=kinds)
+
+
 def make_table(
     x: Array, columns: Columns | None, target: Target, resources: Resources, missing: str
 ) -> Table:

@@ -14,9 +14,11 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, eigsh, splu
 from scipy.stats import rankdata
 
-from l1lsmi._arrays import HostArray
+from l1lsmi._arrays import HostArray, to_numpy
 from l1lsmi._numerics.target import Target
+from l1lsmi._rows.kinds import summed
 from l1lsmi._rows.medians import median_positive
+from l1lsmi._rows.table import Table
 from l1lsmi.baselines._neighbours import nearest_rows
 
 Graph: TypeAlias = Any
@@ -28,6 +30,21 @@ CONSTANT = 1e-20
 DENSE_ROWS = 500
 #: Added to the eigenvalues of the Laplacian to make it invertible.
 SHIFT = 1e-9
+
+
+def column_coordinates(table: Table) -> tuple[HostArray, HostArray | None]:
+    """Coordinates of the columns that vary, (n, c), and how many each has; None for one each.
+
+    A category has several, whose quadratic forms are added up; a missing value is at the mean.
+    """
+    columns = table.varying
+    z = to_numpy(table.points(np.arange(table.n_rows), columns).values)
+    return z, None if table.kinds is None else table.kinds.widths[columns]
+
+
+def _by_column(values: HostArray, widths: HostArray | None) -> HostArray:
+    """Values of coordinates, added up for each column."""
+    return values if widths is None else np.asarray(summed(values, widths))
 
 
 def graph_coordinates(z: HostArray, target: Target | None) -> HostArray:
@@ -67,7 +84,7 @@ def neighbour_graph(points: HostArray, n_neighbors: int, sigma: float | None) ->
     return graph
 
 
-def within_class_variance(z: HostArray, codes: HostArray) -> HostArray:
+def within_class_variance(z: HostArray, codes: HostArray, widths: HostArray | None = None) -> HostArray:
     """Fraction of the variance of each centred column that is within the classes.
 
     This is f' L f / f' D f for the graph in which the rows of a class of size c are connected with weight
@@ -77,10 +94,12 @@ def within_class_variance(z: HostArray, codes: HostArray) -> HostArray:
     for code in range(codes.max() + 1):
         members = z[codes == code]
         within += ((members - members.mean(axis=0)) ** 2).sum(axis=0)
-    return np.asarray(within / (z**2).sum(axis=0))
+    return np.asarray(_by_column(within, widths) / _by_column((z**2).sum(axis=0), widths))
 
 
-def rayleigh_quotients(z: HostArray, graph: Graph, centred: bool) -> HostArray:
+def rayleigh_quotients(
+    z: HostArray, graph: Graph, centred: bool, widths: HostArray | None = None
+) -> HostArray:
     """f~' L f~ / f' D f for each column f, where f~ is f minus its mean weighted by the degrees.
 
     Parameters
@@ -89,6 +108,8 @@ def rayleigh_quotients(z: HostArray, graph: Graph, centred: bool) -> HostArray:
     graph : scipy.sparse.csr_array of shape (n, n)
     centred : bool
         Whether the denominator is f~' D f~, as in the Laplacian score.
+    widths : numpy.ndarray of int, or None
+        How many columns of ``z`` each feature has; None for one each.
 
     Returns
     -------
@@ -97,14 +118,16 @@ def rayleigh_quotients(z: HostArray, graph: Graph, centred: bool) -> HostArray:
     """
     degrees = graph.sum(axis=1)
     deviations = z - (degrees @ z) / degrees.sum()
-    around_mean, around_zero = degrees @ deviations**2, degrees @ z**2
-    numerator = around_mean - np.einsum("ij,ij->j", deviations, graph @ deviations)
+    around_mean, around_zero = (_by_column(degrees @ some**2, widths) for some in (deviations, z))
+    numerator = around_mean - _by_column(np.einsum("ij,ij->j", deviations, graph @ deviations), widths)
     varies = around_mean > CONSTANT * around_zero
     denominator = np.where(varies, around_mean if centred else around_zero, 1.0)
     return np.where(varies, np.maximum(numerator, 0.0) / denominator, MAX_EIGENVALUE)
 
 
-def spectral_scores(z: HostArray, graph: Graph, count: int, banded: bool) -> HostArray:
+def spectral_scores(
+    z: HostArray, graph: Graph, count: int, banded: bool, widths: HostArray | None = None
+) -> HostArray:
     """Sum of (2 - lambda_j) alpha_j^2 over the first eigenvectors of the normalised Laplacian.
 
     The alpha_j are cosines of D^(1/2) f with the first ``count`` eigenvectors after the trivial one,
@@ -118,13 +141,15 @@ def spectral_scores(z: HostArray, graph: Graph, count: int, banded: bool) -> Hos
     count : int
     banded : bool
         Whether the graph is banded after some permutation, so that its linear systems are easy to solve.
+    widths : numpy.ndarray of int, or None
+        How many columns of ``z`` each feature has; None for one each.
 
     Returns
     -------
     scores : numpy.ndarray of shape (m,)
     """
     degrees = graph.sum(axis=1)
-    squares = degrees @ z**2
+    squares = _by_column(degrees @ z**2, widths)
     squares = np.where(squares > 0, squares, 1.0)
     component = connected_components(graph, directed=False)[1]
     _, component = np.unique(np.where(degrees > 0, component, -1), return_inverse=True)
@@ -132,11 +157,12 @@ def spectral_scores(z: HostArray, graph: Graph, count: int, banded: bool) -> Hos
     if np.count_nonzero(weights) > count:
         members = csr_array((degrees, (component, np.arange(component.size))))
         totals = (members @ z) ** 2 / np.where(weights > 0, weights, 1.0)[:, None]
-        between = totals.sum(axis=0) - (degrees @ z) ** 2 / weights.sum()
+        between = _by_column(totals.sum(axis=0) - (degrees @ z) ** 2 / weights.sum(), widths)
         return np.asarray(MAX_EIGENVALUE * between / squares)
     root = np.sqrt(degrees)
     values, vectors = _leading_eigenpairs(graph, root, min(count, z.shape[0] - 1), banded)
-    return np.asarray((MAX_EIGENVALUE - values) @ ((vectors.T @ (root[:, None] * z)) ** 2 / squares))
+    cosines = _by_column((vectors.T @ (root[:, None] * z)) ** 2, widths) / squares
+    return np.asarray((MAX_EIGENVALUE - values) @ cosines)
 
 
 def _leading_eigenpairs(

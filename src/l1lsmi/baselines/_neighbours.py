@@ -127,6 +127,89 @@ def _by_product(points: HostArray, k: int) -> HostArray:
 
 
 @dataclass(frozen=True)
+class MissingValues:
+    """What missing values add to differences: see `MixedColumns`.
+
+    Attributes
+    ----------
+    columns : numpy.ndarray of int
+        Columns with missing values.
+    gone : numpy.ndarray of bool, shape (n, columns)
+    expected : numpy.ndarray of shape (n, columns)
+        Mean difference of each value from all values of its column.
+    both : numpy.ndarray of shape (columns,)
+        Mean difference of two values of a column.
+    added : numpy.ndarray of shape (n, columns)
+        What is to be added to the difference of a value from the number that stands for a missing one.
+    """
+
+    columns: HostArray
+    gone: HostArray
+    expected: HostArray
+    both: HostArray
+    added: HostArray
+
+    @classmethod
+    def fill(cls, values: HostArray, is_category: HostArray) -> MissingValues | None:
+        """Find missing values, and replace them by 0 in place; None where there are none."""
+        gone = np.isnan(values)
+        columns = np.flatnonzero(gone.any(axis=0))
+        if not columns.size:
+            return None
+        gone = gone[:, columns]
+        expected = np.zeros(gone.shape)
+        added = np.zeros(gone.shape)
+        both = np.empty(columns.size)
+        for i, j in enumerate(columns):
+            present = ~gone[:, i]
+            some = values[present, j]
+            mean = _mean_differences(some, bool(is_category[j]))
+            expected[present, i], both[i] = mean, mean.mean()
+            # Indicators of the levels of a category are all 0 for a missing value: half a difference.
+            added[present, i] = mean - (0.5 if is_category[j] else some)
+            values[~present, j] = 0.0
+        return cls(columns, gone, expected, both, added)
+
+    def add_to(self, distances: HostArray, block: slice) -> None:
+        """Correct distances of the rows of a block from all rows."""
+        gone = self.gone.astype(np.float64)
+        distances += self.added[block] @ gone.T
+        distances += gone[block] @ self.added.T
+        distances += (gone[block] * self.both) @ gone.T
+
+    def correct(self, differences: HostArray, rows: HostArray, others: HostArray) -> None:
+        """Correct differences of pairs of rows."""
+        one, two = self.gone[rows], self.gone[others]
+        some = differences[:, self.columns]
+        some = np.where(one, self.expected[others], some)
+        some = np.where(two, np.where(one, self.both, self.expected[rows]), some)
+        differences[:, self.columns] = some
+
+    def between(self, i: int, member: HostArray) -> HostArray:
+        """Sums of differences from missing values over all pairs of rows of two classes."""
+        gone = self.gone[:, i].astype(np.float64) @ member
+        expected = self.expected[:, i] @ member
+        once = np.outer(expected, gone)
+        return np.asarray(once + once.T + self.both[i] * (np.outer(gone, gone) - np.diag(gone)))
+
+
+def _mean_differences(values: HostArray, is_category: bool) -> HostArray:
+    """Mean difference of each value from all values, itself included."""
+    if is_category:
+        _, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
+        return np.asarray(1.0 - counts[codes] / values.size)
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    below = np.cumsum(ordered) - ordered
+    ranks = np.arange(values.size)
+    above = ordered.sum() - below - ordered
+    sums = ranks * ordered - below + above - (values.size - 1 - ranks) * ordered
+    found = np.empty(values.size)
+    found[order] = sums / values.size
+    return found
+
+
+@dataclass(frozen=True)
 class MixedColumns:
     """Numeric features scaled from 0 to 1 and categorical features, for distances and differences.
 
@@ -145,6 +228,7 @@ class MixedColumns:
         1/2 for indicators of categories: two of them change with the category.
     indicator_sums : numpy.ndarray of shape (n,)
         Weighted sum of the indicators of each row.
+    missing : MissingValues or None
     """
 
     values: HostArray
@@ -153,6 +237,7 @@ class MixedColumns:
     indicators: HostArray
     indicator_weights: HostArray
     indicator_sums: HostArray
+    missing: MissingValues | None = None
 
     @property
     def n_rows(self) -> int:
@@ -164,22 +249,35 @@ class MixedColumns:
 
         Columns with up to ``threshold`` distinct values, but at most half as many as rows, are categorical.
         """
-        values = to_numpy(table.take(order, table.varying))
-        values -= values.min(axis=0)
-        values /= values.max(axis=0)
+        values = np.array(to_numpy(table.take(order, table.varying)))
+        values -= np.nanmin(values, axis=0)
+        values /= np.nanmax(values, axis=0)
         most = max(2, min(threshold, order.size // 2))
         counts = _count_values(values, most)
-        categorical = np.flatnonzero((counts > 2) & (counts <= most))
+        is_category = (counts > 2) & (counts <= most)
+        if table.kinds is not None:
+            is_category |= table.kinds.is_category[table.varying] & (counts > 2)
+        missing = None if table.kinds is None else MissingValues.fill(values, is_category)
+        categorical = np.flatnonzero(is_category)
         parts, weights = [values[:, counts == 2]], [np.ones(np.count_nonzero(counts == 2))]
         for j in categorical:
             categories, values[:, j] = np.unique(values[:, j], return_inverse=True)
             parts.append(values[:, j, None] == np.arange(categories.size))
             weights.append(np.full(categories.size, 0.5))
-        numeric = values if counts.min() > most else values[:, counts > most]
+            if missing is not None and j in missing.columns:
+                parts[-1][missing.gone[:, np.searchsorted(missing.columns, j)]] = False
+        is_number = (counts > most) & ~is_category
+        numeric = values if is_number.all() else values[:, is_number]
         indicators = np.hstack([part.astype(np.float32) for part in parts])
         indicator_weights = np.concatenate(weights).astype(np.float32)
         return cls(
-            values, categorical, numeric, indicators, indicator_weights, indicators @ indicator_weights
+            values,
+            categorical,
+            numeric,
+            indicators,
+            indicator_weights,
+            indicators @ indicator_weights,
+            missing,
         )
 
     def distances(self, block: slice) -> HostArray:
@@ -191,6 +289,8 @@ class MixedColumns:
             # |a - b| = a + b - 2 a b for indicators.
             total += self.indicator_sums[block, None] + self.indicator_sums
             total -= 2 * (self.indicators[block] * self.indicator_weights) @ self.indicators.T
+        if self.missing is not None:
+            self.missing.add_to(total, block)
         own = np.arange(block.start, block.stop)
         total[own - block.start, own] = np.inf
         return total
@@ -209,6 +309,8 @@ class MixedColumns:
             np.abs(difference, out=difference)
             if self.categorical.size:
                 difference[:, self.categorical] = difference[:, self.categorical] > 0
+            if self.missing is not None:
+                self.missing.correct(difference, rows[some], others[some])
             total += weights[..., some] @ difference
         return total
 
@@ -223,16 +325,34 @@ class MixedColumns:
         member = np.repeat(np.eye(n_classes), class_sizes, axis=0)
         is_categorical = np.isin(np.arange(totals.shape[0]), self.categorical)
         for j, column in enumerate(self.values.T):
-            if is_categorical[j]:
-                counts = (column == np.arange(column.max() + 1)[:, None]) @ member
-                totals[j] = np.outer(class_sizes, class_sizes) - counts.T @ counts
+            place = self._place_of_missing(j)
+            if place is None:
+                totals[j] = _between_classes(column, member, bool(is_categorical[j]))
                 continue
-            order = np.argsort(column)
-            # A gap between successive values contributes to all pairs with a row on each side.
-            below = np.cumsum(member[order], axis=0)[:-1]
-            around = (below * np.diff(column[order])[:, None]).T @ (class_sizes - below)
-            totals[j] = around + around.T
+            assert self.missing is not None
+            present = ~self.missing.gone[:, place]
+            totals[j] = _between_classes(column[present], member[present], bool(is_categorical[j]))
+            totals[j] += self.missing.between(place, member)
         return totals
+
+    def _place_of_missing(self, j: int) -> int | None:
+        """Place of a column among those with missing values."""
+        if self.missing is None or j not in self.missing.columns:
+            return None
+        return int(np.searchsorted(self.missing.columns, j))
+
+
+def _between_classes(column: HostArray, member: HostArray, is_categorical: bool) -> HostArray:
+    """Sums of differences over all pairs of rows of two classes, whose members have a 1 each."""
+    sizes = member.sum(axis=0)
+    if is_categorical:
+        counts = (column == np.arange(column.max() + 1)[:, None]) @ member
+        return np.asarray(np.outer(sizes, sizes) - counts.T @ counts)
+    order = np.argsort(column)
+    # A gap between successive values contributes to all pairs with a row on each side.
+    below = np.cumsum(member[order], axis=0)[:-1]
+    around = (below * np.diff(column[order])[:, None]).T @ (sizes - below)
+    return np.asarray(around + around.T)
 
 
 def _count_values(values: HostArray, most: int) -> HostArray:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from l1lsmi._arrays import HostArray, to_numpy
+from l1lsmi._arrays import HostArray
 from l1lsmi._base import Selector
 from l1lsmi._numerics.ranking import learned_from_scores
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Table
+from l1lsmi._validation.parameters import CATEGORICAL
 from l1lsmi._validation.target import TASKS
 from l1lsmi.baselines._graphs import (
+    column_coordinates,
     graph_coordinates,
     neighbour_graph,
     rayleigh_quotients,
@@ -30,6 +31,9 @@ class LaplacianScore(Selector):
     :math:`L_r = \tilde f^\top L \tilde f / \tilde f^\top D \tilde f`, which is small if similar rows have
     similar values. Features are scored one by one: neither interactions nor
     redundancy are detected.
+
+    A category has one coordinate for each level, over which numerators and denominators are added up; a
+    missing value is at the mean. With a target, a category of more than 40 levels becomes a number first.
 
     Parameters
     ----------
@@ -47,6 +51,9 @@ class LaplacianScore(Selector):
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target;
         not used if the graph is "unsupervised".
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Columns that are categories: their names, numbers, or a mask. "from_dtype" takes columns of text and
+        of categorical types.
 
     Attributes
     ----------
@@ -91,6 +98,7 @@ class LaplacianScore(Selector):
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "sigma": [Interval(Real, 1e-12, 1e12, closed="both"), None],
         "task": [StrOptions(set(TASKS))],
+        "categorical_features": CATEGORICAL,
     }
 
     def __init__(
@@ -101,22 +109,27 @@ class LaplacianScore(Selector):
         n_neighbors: int = 5,
         sigma: float | None = None,
         task: str = "auto",
+        categorical_features: Any = "from_dtype",
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.graph = graph
         self.n_neighbors = n_neighbors
         self.sigma = sigma
         self.task = task
+        self.categorical_features = categorical_features
+
+    def _takes_any_kind(self) -> bool:
+        return True
 
     def _uses_target(self) -> bool:
         return bool(self.graph == "supervised")
 
     def _learn(self, table: Table, target: Target | None, k: int) -> dict[str, Any]:
-        z = to_numpy(table.take(np.arange(table.n_rows), table.varying))
-        return learned_from_scores(self._score(z, target), table.varying, table.n_columns, k)
+        z, widths = column_coordinates(table)
+        return learned_from_scores(self._score(z, widths, target), table.varying, table.n_columns, k)
 
-    def _score(self, z: HostArray, target: Target | None) -> HostArray:
+    def _score(self, z: HostArray, widths: HostArray | None, target: Target | None) -> HostArray:
         if target is not None and target.is_classification:
-            return -within_class_variance(z, target.codes)
+            return -within_class_variance(z, target.codes, widths)
         graph = neighbour_graph(graph_coordinates(z, target), self.n_neighbors, self.sigma)
-        return -rayleigh_quotients(z, graph, centred=True)
+        return -rayleigh_quotients(z, graph, True, widths)

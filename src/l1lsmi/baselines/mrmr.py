@@ -13,12 +13,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from l1lsmi._arrays import HostArray, to_numpy
 from l1lsmi._base import Selector
-from l1lsmi._numerics.correlation import correlation_between, f_statistic
-from l1lsmi._numerics.discrete import States, discretise, is_discrete
+from l1lsmi._numerics.correlation import correlation_between, correlation_of_blocks, f_statistic
+from l1lsmi._numerics.discrete import States, discretise, discretise_any, is_discrete
 from l1lsmi._numerics.ranking import rank, scatter
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Table
-from l1lsmi._validation.parameters import seed_of
+from l1lsmi._validation.parameters import CATEGORICAL, check_numbers_only, seed_of
 from l1lsmi._validation.target import TASKS
 
 #: Default redundancy of each relevance.
@@ -41,6 +41,10 @@ class MRMR(Selector):
     features are considered, so that interactions are not detected. Features are standardised internally;
     constant ones come last.
 
+    With ``relevance="discretised"``, features may be categories, whose levels are states as they are, and
+    have missing values, which are one more state. A category of more than 40 levels becomes a number first,
+    by the target.
+
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
@@ -62,6 +66,10 @@ class MRMR(Selector):
         "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target.
     random_state : int, RandomState instance or None, default=None
         Seed of the small noise by which "knn" separates equal values; nothing else is random.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Columns that are categories: their names, numbers, or a mask. "from_dtype" takes columns of text and
+        of categorical types.
+        Only for ``relevance="discretised"``.
 
     Attributes
     ----------
@@ -113,6 +121,7 @@ class MRMR(Selector):
         "n_bins": [Interval(Integral, 2, None, closed="left"), None],
         "task": [StrOptions(set(TASKS))],
         "random_state": ["random_state"],
+        "categorical_features": CATEGORICAL,
     }
 
     def __init__(
@@ -125,6 +134,7 @@ class MRMR(Selector):
         n_bins: int | None = None,
         task: str = "auto",
         random_state: Any = None,
+        categorical_features: Any = "from_dtype",
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.scheme = scheme
@@ -133,6 +143,10 @@ class MRMR(Selector):
         self.n_bins = n_bins
         self.task = task
         self.random_state = random_state
+        self.categorical_features = categorical_features
+
+    def _takes_any_kind(self) -> bool:
+        return bool(self.relevance == "discretised" and self.redundancy != "knn")
 
     def _learn(self, table: Table, target: Any, k: int) -> dict[str, Any]:
         kind = DEFAULT_REDUNDANCY[self.relevance] if self.redundancy == "auto" else self.redundancy
@@ -141,9 +155,15 @@ class MRMR(Selector):
                 f"n_bins={self.n_bins!r} is not used with relevance={self.relevance!r} and "
                 f"redundancy={self.redundancy!r}, which do not discretise: leave it at None."
             )
+        if not self._takes_any_kind():
+            check_numbers_only(self.categorical_features, f"relevance={self.relevance!r}")
         columns = table.varying
-        x = to_numpy(table.take(np.arange(table.n_rows), columns))
-        relevance, redundancy = self._parts(x, target, kind)
+        if table.kinds is None:
+            x = to_numpy(table.take(np.arange(table.n_rows), columns))
+            relevance, redundancy = self._parts(x, target, kind)
+        else:
+            x, levels = to_numpy(table.x)[:, columns], table.kinds.n_levels[columns]
+            relevance, redundancy = self._parts_of_any_kind(x, levels, target, kind)
         chosen, scores = _greedy(relevance, redundancy, min(k, columns.size), self.scheme == "quotient")
         all_scores = scatter(scores, columns, table.n_columns)
         constant = np.setdiff1d(np.arange(table.n_columns), columns)
@@ -157,6 +177,18 @@ class MRMR(Selector):
             "scores": all_scores,
             "ranking": rank(support, np.round(all_scores, 12)),
         }
+
+    def _parts_of_any_kind(
+        self, x: HostArray, n_levels: HostArray, target: Target, kind: str
+    ) -> tuple[HostArray, Redundancy]:
+        """The same for columns that are categories or have missing values."""
+        states = States(discretise_any(x, n_levels, self.n_bins))
+        relevance = states.information(_target_states(target, self.n_bins))
+        if kind == "discretised":
+            return relevance, lambda j: states.information(states.codes[:, j])
+        return relevance, lambda j: correlation_of_blocks(x, n_levels, x[:, j : j + 1], n_levels[j : j + 1])[
+            :, 0
+        ]
 
     def _parts(self, x: HostArray, target: Target, kind: str) -> tuple[HostArray, Redundancy]:
         """Relevance of every column, and the function that computes redundancies."""

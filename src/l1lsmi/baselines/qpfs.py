@@ -10,10 +10,15 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from l1lsmi._arrays import HostArray, to_numpy
 from l1lsmi._base import Selector
-from l1lsmi._numerics.correlation import correlation_between, correlation_with_target
+from l1lsmi._numerics.correlation import (
+    correlation_between,
+    correlation_of_blocks,
+    correlation_of_values,
+    correlation_with_target,
+)
 from l1lsmi._numerics.ranking import rank, scatter, take_best
 from l1lsmi._rows.table import Table
-from l1lsmi._validation.parameters import seed_of
+from l1lsmi._validation.parameters import CATEGORICAL, seed_of
 from l1lsmi._validation.target import TASKS
 from l1lsmi.baselines._positive_part import CorrelationMatrix, minimise_with_positive_part
 from l1lsmi.baselines._simplex_qp import (
@@ -38,6 +43,10 @@ class QPFS(Selector):
     features with the largest weights are selected. Features are standardised internally; constant ones are
     left out and come last.
 
+    The correlation of a category with a number is the correlation ratio, that of two categories Cramer's V. A
+    category of more than 40 levels becomes a number first, by the target. In Q a missing value is at the
+    mean; rows in which a feature is missing are left out of its correlation with the target.
+
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
@@ -54,6 +63,9 @@ class QPFS(Selector):
         frequencies of the classes.
     random_state : int, RandomState instance or None, default=None
         Draws the features for ``n_nystrom``; nothing else is random.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Columns that are categories: their names, numbers, or a mask. "from_dtype" takes columns of text and
+        of categorical types.
 
     Attributes
     ----------
@@ -117,6 +129,7 @@ class QPFS(Selector):
         "n_nystrom": [Interval(Integral, 1, None, closed="left"), None],
         "task": [StrOptions(set(TASKS))],
         "random_state": ["random_state"],
+        "categorical_features": CATEGORICAL,
     }
 
     def __init__(
@@ -127,12 +140,17 @@ class QPFS(Selector):
         n_nystrom: int | None = None,
         task: str = "auto",
         random_state: Any = None,
+        categorical_features: Any = "from_dtype",
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.alpha = alpha
         self.n_nystrom = n_nystrom
         self.task = task
         self.random_state = random_state
+        self.categorical_features = categorical_features
+
+    def _takes_any_kind(self) -> bool:
+        return True
 
     def _learn(self, table: Table, target: Any, k: int) -> dict[str, Any]:
         if self.n_nystrom is not None and self.n_nystrom > table.n_columns:
@@ -141,9 +159,16 @@ class QPFS(Selector):
                 "most that many, or None to use all of them."
             )
         columns = table.varying
-        x = to_numpy(table.take(np.arange(table.n_rows), columns))
-        relevance = correlation_with_target(x, target)
-        alpha, minimum = self._solve(x, relevance)
+        if table.kinds is None:
+            x = to_numpy(table.take(np.arange(table.n_rows), columns))
+            relevance = correlation_with_target(x, target)
+            alpha, minimum = self._solve(x, relevance)
+        else:
+            x, levels = to_numpy(table.x)[:, columns], table.kinds.n_levels[columns]
+            relevance = np.array(
+                [correlation_of_values(x[:, j], int(levels[j]), target) for j in range(columns.size)]
+            )
+            alpha, minimum = self._solve(x, relevance, levels)
         scores = np.where(minimum.weights > 0, minimum.weights, -minimum.multipliers)
         # Rounded, so that copies of a feature tie.
         order = scatter(np.round(scores, 10) if alpha < 1 else relevance, columns, table.n_columns)
@@ -157,11 +182,13 @@ class QPFS(Selector):
             "ranking": rank(support, order),
         }
 
-    def _solve(self, x: HostArray, relevance: HostArray) -> tuple[float, SimplexMinimum]:
+    def _solve(
+        self, x: HostArray, relevance: HostArray, n_levels: HostArray | None = None
+    ) -> tuple[float, SimplexMinimum]:
         """The value of alpha, and the minimum."""
         if self.alpha == 1:
             return 1.0, _most_relevant(relevance)
-        hessian, redundancy = self._hessian(x)
+        hessian, redundancy = self._hessian(x, n_levels)
         alpha = redundancy / (redundancy + relevance.mean()) if self.alpha is None else self.alpha
         if alpha == 1:
             return 1.0, _most_relevant(relevance)
@@ -173,19 +200,30 @@ class QPFS(Selector):
             hessian = Hessian.of_matrix(nearest_positive(correlation_between(x, x)))
         return float(alpha), minimise_on_simplex(hessian.scaled(1 - alpha), linear)
 
-    def _hessian(self, x: HostArray) -> tuple[Hessian | CorrelationMatrix, float]:
+    def _hessian(self, x: HostArray, n_levels: HostArray | None) -> tuple[Hessian | CorrelationMatrix, float]:
         """The matrix Q, made positive semi-definite unless it is large, and the mean of its entries."""
         m = x.shape[1]
-        if self.n_nystrom is None and m > MOST_DECOMPOSED:
+        if self.n_nystrom is None and m > MOST_DECOMPOSED and n_levels is None:
             large = CorrelationMatrix(x)
             return large, large.mean()
         if self.n_nystrom is None:
-            matrix = correlation_between(x, x)
+            matrix = correlation_between(x, x) if n_levels is None else _between(x, n_levels)
             return Hessian.of_matrix(nearest_positive(matrix)), float(matrix.mean())
         rng = np.random.default_rng(seed_of(self.random_state))
         sampled = np.sort(rng.choice(m, min(self.n_nystrom, m), replace=False))
-        sample = correlation_between(x, x[:, sampled])
+        if n_levels is None:
+            sample = correlation_between(x, x[:, sampled])
+        else:
+            sample = correlation_of_blocks(x, n_levels, x[:, sampled], n_levels[sampled])
+            sample[sampled, np.arange(sampled.size)] = 1.0
         return Hessian.of_factor(nystrom_factor(sample, sampled)), float(sample.mean())
+
+
+def _between(x: HostArray, n_levels: HostArray) -> HostArray:
+    """Correlations of columns of any kind with each other; 1 with themselves, missing values or not."""
+    matrix = correlation_of_blocks(x, n_levels, x, n_levels)
+    np.fill_diagonal(matrix, 1.0)
+    return matrix
 
 
 def _most_relevant(relevance: HostArray) -> SimplexMinimum:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from l1lsmi._arrays import HostArray, to_numpy
+from l1lsmi._arrays import HostArray
 from l1lsmi._base import Selector
 from l1lsmi._numerics.ranking import learned_from_scores
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Table
+from l1lsmi._validation.parameters import CATEGORICAL
 from l1lsmi._validation.target import TASKS
 from l1lsmi.baselines._graphs import (
+    column_coordinates,
     graph_coordinates,
     neighbour_graph,
     rayleigh_quotients,
@@ -33,6 +34,9 @@ class SPEC(Selector):
     :math:`\varphi_1 = \sum_j \alpha_j^2 \lambda_j` is small, or :math:`\varphi_2 = \varphi_1 / (1 -
     \alpha_1^2)`, or if :math:`\varphi_3 = \sum_{j=2}^{q+1} (2 - \lambda_j) \alpha_j^2` is large.
     Features are scored one by one: neither interactions nor redundancy are detected.
+
+    A category has one coordinate for each level, over which numerators and denominators are added up; a
+    missing value is at the mean. With a target, a category of more than 40 levels becomes a number first.
 
     Parameters
     ----------
@@ -55,6 +59,9 @@ class SPEC(Selector):
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target;
         not used if the graph is "unsupervised".
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Columns that are categories: their names, numbers, or a mask. "from_dtype" takes columns of text and
+        of categorical types.
 
     Attributes
     ----------
@@ -104,6 +111,7 @@ class SPEC(Selector):
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "sigma": [Interval(Real, 1e-12, 1e12, closed="both"), None],
         "task": [StrOptions(set(TASKS))],
+        "categorical_features": CATEGORICAL,
     }
 
     def __init__(
@@ -116,6 +124,7 @@ class SPEC(Selector):
         n_neighbors: int = 5,
         sigma: float | None = None,
         task: str = "auto",
+        categorical_features: Any = "from_dtype",
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.graph = graph
@@ -124,25 +133,29 @@ class SPEC(Selector):
         self.n_neighbors = n_neighbors
         self.sigma = sigma
         self.task = task
+        self.categorical_features = categorical_features
+
+    def _takes_any_kind(self) -> bool:
+        return True
 
     def _uses_target(self) -> bool:
         return bool(self.graph == "supervised")
 
     def _learn(self, table: Table, target: Target | None, k: int) -> dict[str, Any]:
-        z = to_numpy(table.take(np.arange(table.n_rows), table.varying))
+        z, widths = column_coordinates(table)
         if target is not None and target.is_classification:
-            scores = self._score_classes(z, target.codes)
+            scores = self._score_classes(z, widths, target.codes)
         else:
-            scores = self._score_graph(z, graph_coordinates(z, target))
+            scores = self._score_graph(z, widths, graph_coordinates(z, target))
         return learned_from_scores(scores, table.varying, table.n_columns, k)
 
-    def _score_classes(self, z: HostArray, codes: HostArray) -> HostArray:
+    def _score_classes(self, z: HostArray, widths: HostArray | None, codes: HostArray) -> HostArray:
         # All degrees are 1 and z is centred: the first cosine is 0, and phi1 is phi2.
-        within = within_class_variance(z, codes)
+        within = within_class_variance(z, codes, widths)
         return 2 * (1 - within) if self.criterion == "phi3" else -within
 
-    def _score_graph(self, z: HostArray, points: HostArray) -> HostArray:
+    def _score_graph(self, z: HostArray, widths: HostArray | None, points: HostArray) -> HostArray:
         graph = neighbour_graph(points, self.n_neighbors, self.sigma)
         if self.criterion == "phi3":
-            return spectral_scores(z, graph, self.n_eigenvectors, banded=points.shape[1] == 1)
-        return -rayleigh_quotients(z, graph, centred=self.criterion == "phi2")
+            return spectral_scores(z, graph, self.n_eigenvectors, points.shape[1] == 1, widths)
+        return -rayleigh_quotients(z, graph, self.criterion == "phi2", widths)
