@@ -9,6 +9,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from l1lsmi import L1LSMI, FeatureSelector
@@ -98,10 +99,16 @@ def pages(tmp_path_factory):
             warnings.filterwarnings("ignore", message="No ")  # of evidence
             selector.fit(X, y)
         written[name] = write_report(path, selector, X, y, target=target, max_rows=60, **options)
+    frame = pd.DataFrame({"level": pd.Categorical(np.resize(HOSTILE, 90)), "number": signal})
+    frame.loc[::7, "level"], frame.loc[::5, "number"] = np.nan, np.nan
+    for name, y in (("levels", classes), ("levels of numbers", signal)):
+        selector = L1LSMI(2, random_state=0, n_restarts=1).fit(frame, y)
+        path = folder / f"{name}.html"
+        written[name] = write_report(path, selector, frame, y, target="y", max_rows=60, held_out=False)
     return written
 
 
-KINDS = ["classes", "regression", "greedy", "hostile", "chosen", "empty"]
+KINDS = ["classes", "regression", "greedy", "hostile", "chosen", "empty", "levels", "levels of numbers"]
 
 
 def opened(browser, path: Path, width=1280, dark=False):
@@ -219,6 +226,15 @@ def test_the_diagonal_of_a_heat_map_is_marked(browser, pages):
         assert sum("diagonal" in label for label in labels) == 4 and len(labels) == 16
         dashes = browser.find_elements("css selector", f"[data-picture={picture}] .own")
         assert len(dashes) == 5  # and one in the legend
+
+
+@pytest.mark.parametrize("kind", ["levels", "levels of numbers"])
+def test_hostile_levels_are_text(browser, pages, kind):
+    opened(browser, pages[kind])
+    assert browser.execute_script("return window.hacked ?? null") is None
+    shown = browser.execute_script("return document.body.textContent")
+    for name in [*HOSTILE[:3], "missing"]:
+        assert name in shown
 
 
 def test_hostile_names_are_text(browser, pages):

@@ -337,7 +337,7 @@ def test_the_only_group_of_a_class_is_in_the_training_rows():
         ({"y": None}, "y is None: pass one label"),
         ({"y": np.zeros(9)}, "inconsistent numbers of samples|one class only"),
         ({"y": np.zeros(30, dtype=int)}, "one class only"),
-        ({"X": np.full((30, 2), np.nan)}, "contains NaN"),
+        ({"X": np.full((30, 2), np.inf)}, "contains infinity"),
         ({"X": np.zeros(30)}, "X"),
         ({"task": "ranking"}, "task='ranking' is not known: pass one of 'auto'"),
         ({"cv": 1}, "cv=1 must be an integer from 2 to the 30 rows"),

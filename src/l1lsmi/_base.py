@@ -14,13 +14,14 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._param_validation import Interval, RealNotInt
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from l1lsmi._arrays import HostArray, asarray_like, is_non_numpy, namespace
 from l1lsmi._numerics.target import Target
 from l1lsmi._numerics.terms.pool import by_single_effect
 from l1lsmi._rows.table import Resources, Table, is_sparse_table
-from l1lsmi._validation.columns import has_numbers_only, is_frame, take_columns
+from l1lsmi._validation.columns import has_numbers_only, in_library, insert_columns, is_frame, take_columns
 from l1lsmi._validation.features import check_supports_out_of_core, check_varying, tell_features
 from l1lsmi._validation.parameters import check_share
 from l1lsmi._validation.rows import Rows, read_rows
@@ -54,8 +55,9 @@ class Selector(SelectorMixin, BaseEstimator):
     #: Whether X may be sparse.
     _supports_sparse: ClassVar[bool] = True
     n_features_to_select: int | float | str | None
-    categorical_features: Any
-    missing: str
+    #: Of selectors that have no such parameters.
+    categorical_features: Any = "from_dtype"
+    missing: str = "ignore"
     support_: HostArray
     warnings_: list[str]
 
@@ -261,7 +263,7 @@ class Selector(SelectorMixin, BaseEstimator):
             return self._transform(frame_to_rows(self, X))
         if is_frame(X) and not has_numbers_only(X):
             check_is_fitted(self)
-            return take_columns(X, self)
+            return in_library(take_columns(X, self), _get_output_config("transform", self)["dense"])
         if not is_non_numpy(X):
             return super().transform(X)
         check_is_fitted(self)
@@ -275,20 +277,36 @@ class Selector(SelectorMixin, BaseEstimator):
         return namespace(X).take(X, asarray_like(np.flatnonzero(self.support_), X), axis=1)
 
     def inverse_transform(self, X: Any) -> Any:
-        """Put columns of zeros where features were left out.
+        """Put the selected features back in their places among all features.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_selected)
-            Also a sparse matrix.
+        X : array-like or dataframe of shape (n_samples, n_selected)
+            What `transform` returns.
 
         Returns
         -------
-        X_original : array of shape (n_samples, n_features)
-            Of a sparse matrix, one of the same kind.
+        X_original : array or dataframe of shape (n_samples, n_features)
+            The other features are 0 in an array of numbers, and missing in a dataframe with columns of other
+            kinds. Of a sparse matrix, one of the same kind.
         """
-        if not issparse(X):
+        if issparse(X):
+            return self._sparse_inverse(X)
+        if is_frame(X) and not has_numbers_only(X):
+            check_is_fitted(self)
+            return insert_columns(X, self)
+        if is_non_numpy(X) or not self._takes_any_kind():
             return super().inverse_transform(X)
+        # Missing values stay missing.
+        support = self.get_support()
+        values = check_array(X, dtype=None, ensure_all_finite="allow-nan")
+        if support.sum() != values.shape[1]:
+            raise ValueError("X has a different shape than during fitting.")
+        found = np.zeros((values.shape[0], support.size), dtype=values.dtype)
+        found[:, support] = values
+        return found
+
+    def _sparse_inverse(self, X: Any) -> Any:
         columns = np.flatnonzero(self._get_support_mask())
         if X.shape[1:] != (columns.size,):
             raise ValueError(

@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 import numpy as np
-import pyarrow as pa
 
 from l1lsmi._cli.data import Data
 from l1lsmi.files._stream import StreamedFeatures
@@ -18,10 +17,7 @@ ARGUMENTS = {"groups": "groups", "weights": "sample_weight", "covariates": "cova
 
 
 def features_for(X: Any, rows: Any = None) -> Any:
-    """The features in the form that selectors, measures, comparisons and reports take.
-
-    They take numbers without missing values: here, and nowhere else, levels are numbered and missing values
-    are replaced, numbers by their median and levels by one of their own.
+    """The features of some rows, as selectors, measures, comparisons and reports take them.
 
     Parameters
     ----------
@@ -31,19 +27,7 @@ def features_for(X: Any, rows: Any = None) -> Any:
     """
     if isinstance(X, StreamedFeatures):
         return X.dataset if rows is None else X[rows]
-    columns = [_numbers(column.combine_chunks()) for column in X.columns]
-    matrix = np.ascontiguousarray(np.stack(columns).T)
-    return matrix if rows is None else matrix[rows]
-
-
-def _numbers(column: Any) -> np.ndarray:
-    if pa.types.is_dictionary(column.type):
-        return np.asarray(column.indices.fill_null(len(column.dictionary)), dtype=np.float64)
-    values = np.array(column.to_numpy(zero_copy_only=False), dtype=np.float64)
-    missing = np.isnan(values)
-    if missing.any():
-        values[missing] = np.median(values[~missing])
-    return values
+    return X if rows is None else X.take(rows)
 
 
 def varying_columns(X: Any, places: np.ndarray) -> tuple[np.ndarray, Any]:
@@ -51,12 +35,15 @@ def varying_columns(X: Any, places: np.ndarray) -> tuple[np.ndarray, Any]:
 
     Parameters
     ----------
-    X : array
+    X : pyarrow.Table or array
         What `features_for` returns for some rows.
     places : ndarray of int
     """
-    varying = places[np.ptp(X[:, places], axis=0) > 0]
-    return varying, X[:, varying]
+    if isinstance(X, np.ndarray):
+        varying = places[np.ptp(X[:, places], axis=0) > 0]
+        return varying, X[:, varying]
+    varying = np.array([j for j in places if len(X.column(int(j)).unique()) > 1], dtype=np.intp)
+    return varying, X.select([int(j) for j in varying])
 
 
 def fit_arguments(selector: Any, data: Data, method: str) -> dict[str, Any]:

@@ -92,6 +92,48 @@ def correlation_of_values(x: HostArray, n_levels: int, target: Target) -> float:
     return float(each.mean() if some.values is not None else means @ each)
 
 
+def correlation_of_columns(
+    one: HostArray, n_levels: int, other: HostArray, other_levels: int, at_least: int = 2
+) -> float:
+    """Absolute correlation of two columns of any kind, in the rows in which both have a value.
+
+    Of a category with a number it is the correlation ratio, of two categories Cramer's V.
+
+    Parameters
+    ----------
+    one, other : numpy.ndarray of shape (n,)
+        Numbers, or numbers of levels; NaN where missing.
+    n_levels, other_levels : int
+        0 for numbers.
+    at_least : int
+        The correlation is 0 where fewer rows have both values.
+    """
+    rows = ~(np.isnan(one) | np.isnan(other))
+    if np.count_nonzero(rows) < at_least:
+        return 0.0
+    one, other = one[rows], other[rows]
+    if n_levels and other_levels:
+        return cramers_v(one.astype(np.intp), other.astype(np.intp))
+    if other_levels:
+        one, other, n_levels = other, one, other_levels
+    scale = float(other.std())
+    if scale == 0:
+        return 0.0
+    return correlation_of_values(one, n_levels, Target.of_values(other, float(other.mean()), scale))
+
+
+def cramers_v(one: HostArray, other: HostArray) -> float:
+    """Cramer's V of two categories: 1 where the one with fewer levels is a function of the other."""
+    counts = np.zeros((int(one.max()) + 1, int(other.max()) + 1))
+    np.add.at(counts, (one, other), 1.0)
+    counts = counts[counts.any(axis=1)][:, counts.any(axis=0)]
+    least = min(counts.shape) - 1
+    if least == 0:
+        return 0.0
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / one.size
+    return float(min(1.0, np.sqrt(((counts - expected) ** 2 / expected).sum() / (one.size * least))))
+
+
 def class_sums(x: HostArray, target: Target) -> tuple[HostArray, HostArray]:
     """Sums of every column over the rows of each class, (C, m), and the weight of these rows, (C,)."""
     assert target.classes is not None

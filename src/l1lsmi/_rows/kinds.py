@@ -90,6 +90,19 @@ class Kinds:
         """The same, with "missing" a value of its own in some columns."""
         return replace(self, as_value=np.asarray(as_value & (self.missing_share > 0)))
 
+    def columns_of(self, columns: HostArray) -> Kinds:
+        """What some columns are, in any order and repeated or not."""
+        shares = tuple(self.shares[j] for j in columns.tolist())
+        return Kinds(shares, self.missing_share[columns], self.as_value[columns])
+
+    def rows_of(self, x: HostArray) -> Kinds:
+        """The same columns in some rows, whose values are given: shares are those of these rows."""
+        shares = tuple(
+            None if some is None else shares_of(x[:, j], some.size) for j, some in enumerate(self.shares)
+        )
+        missing = missing_shares(x)
+        return Kinds(shares, missing, self.as_value & (missing > 0) & (missing < 1))
+
     def widths_of(self, columns: HostArray) -> HostArray:
         """Coordinates of some columns; of a batch (r, w) so many that those of every member fit."""
         return np.asarray(self.widths[columns].reshape(-1, columns.shape[-1]).max(axis=0))

@@ -56,6 +56,11 @@ class Columns:
         )
         return Kinds(shares, missing, np.zeros(missing.size, dtype=bool))
 
+    def part(self, rows: HostArray, columns: HostArray) -> Columns:
+        """Some rows of some columns, with the same numbers of levels."""
+        names = None if self.names is None else [self.names[j] for j in columns]
+        return Columns(self.x[np.ix_(rows, columns)], [self.levels[j] for j in columns], names)
+
 
 def is_frame(X: Any) -> bool:
     """Tell whether X is a dataframe in memory: of pandas, polars, pyarrow or another library."""
@@ -69,6 +74,11 @@ def has_numbers_only(X: Any) -> bool:
     """Tell whether all columns of a dataframe are numbers or yes/no."""
     kinds = nw.from_native(X, eager_only=True).schema.values()
     return all(kind.is_numeric() or kind == nw.Boolean for kind in kinds)
+
+
+def take_rows(X: Any, rows: HostArray) -> Any:
+    """Some rows of a dataframe, as a dataframe of the same library, or of an array."""
+    return nw.to_native(nw.from_native(X, eager_only=True)[rows]) if is_frame(X) else X[rows]
 
 
 def take_columns(X: Any, selector: Any) -> Any:
@@ -97,16 +107,43 @@ def take_columns(X: Any, selector: Any) -> Any:
     return nw.to_native(frame[[names[j] for j in np.flatnonzero(selector.get_support())]])
 
 
+def in_library(X: Any, name: str) -> Any:
+    """A dataframe in memory as one of pandas or polars; of another name, as it is."""
+    frame = nw.from_native(X, eager_only=True)
+    if name == "pandas":
+        return frame.to_pandas()
+    return frame.to_polars() if name == "polars" else X
+
+
+def insert_columns(X: Any, selector: Any) -> Any:
+    """A dataframe of the selected columns with the others, which are missing, of the same library."""
+    frame = nw.from_native(X, eager_only=True)
+    names, support = getattr(selector, "feature_names_in_", None), selector.get_support()
+    if len(frame.columns) != support.sum():
+        raise ValueError(
+            f"X has {len(frame.columns)} columns, but the selector has selected {support.sum()}: pass what "
+            "transform returns."
+        )
+    if names is None:
+        raise ValueError(
+            "X is a dataframe, but the selector was fitted to an array without column names: pass an array."
+        )
+    kept = dict(zip(np.flatnonzero(support).tolist(), frame.columns, strict=True))
+    levels = getattr(selector, "categories_", None) or [None] * len(names)
+    columns = [
+        nw.col(kept[j]).alias(str(name))
+        if j in kept
+        else nw.lit(None, dtype=nw.Float64 if levels[j] is None else nw.String).alias(str(name))
+        for j, name in enumerate(names)
+    ]
+    return nw.to_native(frame.select(columns))
+
+
 def _check_column(series: Any, name: str, levels: list[Any] | None) -> None:
     """Check that a column is what it was in the fit, and warn of levels that are new."""
-    is_text = series.dtype in (nw.String, nw.Categorical, nw.Enum)
-    if levels is None and is_text and _order_of(series) is None:
-        first = next((value for value in series.to_list() if not is_missing(value)), "")
-        raise ValueError(
-            f"X has text in column {name!r}, first {str(first)[:60]!r}, which were numbers in the fit: pass "
-            "the same kind of values."
-        )
-    if levels is not None:
+    if levels is None:
+        _refuse_text(series, name)
+    else:
         known = set(levels)
         new = [value for value in series.unique().to_list() if not is_missing(value) and value not in known]
         if new:
@@ -116,6 +153,16 @@ def _check_column(series: Any, name: str, levels: list[Any] | None) -> None:
                 UserWarning,
                 stacklevel=4,
             )
+
+
+def _refuse_text(series: Any, name: str) -> None:
+    """Check that a column which was numbers still is."""
+    if series.dtype in (nw.String, nw.Categorical, nw.Enum) and levels_in_order(series) is None:
+        first = next((value for value in series.to_list() if not is_missing(value)), "")
+        raise ValueError(
+            f"X has text in column {name!r}, first {str(first)[:60]!r}, which were numbers in the fit: pass "
+            "the same kind of values."
+        )
 
 
 def read_frame(X: Any, categorical: Any = "from_dtype") -> Columns:
@@ -149,6 +196,26 @@ def read_array(x: HostArray, categorical: Any) -> Columns:
     for j in np.flatnonzero(chosen):
         x[:, j], levels[j] = _coded(x[:, j].tolist())
     return Columns(x, levels, None)
+
+
+def read_like(X: Any, known: Columns) -> HostArray:
+    """Further rows of columns that are known; a level that is not known has the number after the last."""
+    mask = [levels is not None for levels in known.levels]
+    if is_frame(X):
+        frame = nw.from_native(X, eager_only=True)
+        for name, levels in zip(frame.columns, known.levels, strict=True):
+            if levels is None:
+                _refuse_text(frame[name], str(name))
+        read = read_frame(X, mask)
+    else:
+        read = read_array(X, mask)
+    for j, levels in enumerate(known.levels):
+        if levels is not None:
+            number = {level: float(code) for code, level in enumerate(levels)}
+            codes = np.array([number.get(level, float(len(levels))) for level in read.levels[j] or []])
+            present = ~np.isnan(read.x[:, j])
+            read.x[present, j] = codes[read.x[present, j].astype(np.intp)]
+    return read.x
 
 
 def categorical_mask(categorical: Any, n_columns: int, names: Sequence[str] | None) -> HostArray:
@@ -190,7 +257,7 @@ def _read_series(series: Any, name: str, chosen: bool, by_type: bool) -> tuple[H
             return _numbers(series), None
         if kind.is_temporal():
             return _days(series, kind), None
-        order = _order_of(series)
+        order = levels_in_order(series)
         if order is not None:
             ranks = {level: float(rank) for rank, level in enumerate(order)}
             return np.array([ranks.get(value, np.nan) for value in series.to_list()]), None
@@ -252,7 +319,7 @@ def _days_of(value: Any) -> float:
     return float(np.datetime64(value, "us").astype(np.float64) * 1e3 / DAY)
 
 
-def _order_of(series: Any) -> list[Any] | None:
+def levels_in_order(series: Any) -> list[Any] | None:
     """Levels of an ordered category of pandas, in order; None for everything else."""
     native = nw.to_native(series)
     kind: Any = getattr(native, "dtype", None)

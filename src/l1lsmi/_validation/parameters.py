@@ -7,6 +7,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import StrOptions
+
+#: Values of the parameter of selectors that take categories.
+CATEGORICAL: list[Any] = ["array-like", StrOptions({"from_dtype"}), None]
 
 #: Columns that a search in a large sparse table may choose from: with so many values all together, but at
 #: least and at most so many.
@@ -41,6 +45,14 @@ def check_all_positive(owner: object, name: str) -> None:
         raise ValueError(
             f"The {name!r} parameter of {type(owner).__name__} must be a sequence of positive numbers "
             f"between 1e-12 and 1e12. Got {value!r} instead."
+        )
+
+
+def check_numbers_only(categorical: Any, where: str) -> None:
+    """Refuse categories where features must be numbers."""
+    if categorical is not None and not isinstance(categorical, str):
+        raise ValueError(
+            f'categorical_features is given, but with {where} features are numbers: leave it at "from_dtype".'
         )
 
 

@@ -9,8 +9,10 @@ import numpy as np
 
 from l1lsmi._arrays import HostArray, is_non_numpy, to_numpy
 from l1lsmi._numerics.target import Target
-from l1lsmi._validation.features import check_features
-from l1lsmi._validation.target import TASKS
+from l1lsmi._validation.columns import Columns, is_frame, read_like
+from l1lsmi._validation.features import check_features, check_same_rows
+from l1lsmi._validation.tables import check_columns
+from l1lsmi._validation.target import TASKS, check_target
 
 
 def required(name: str, y: Any) -> Any:
@@ -43,25 +45,43 @@ def check_cv(cv: Any, n_rows: int) -> int:
     return int(cv)
 
 
-def check_test(X: Any, y: Any, n_features: int, target: Target) -> tuple[HostArray, HostArray]:
-    """Check held-out rows, and encode their target like that of the training rows."""
+def check_any_kind(X: Any, y: Any, task: str, categorical: Any) -> tuple[Columns, Target]:
+    """Check features of any kind, which are then in memory, and the target."""
+    x, columns = check_columns(X, categorical=categorical)
+    target = check_target(y, task)
+    check_same_rows(int(x.shape[0]), target.n_rows)
+    return columns or Columns(to_numpy(x), [None] * int(x.shape[1]), None), target
+
+
+def check_test(X: Any, y: Any, known: Columns, target: Target) -> tuple[HostArray, HostArray]:
+    """Check held-out rows, and encode them and their target like the training rows."""
     y = required("y_test", y)
-    values = np.asarray(to_numpy(y) if is_non_numpy(y) else y)
-    rows = to_numpy(X) if is_non_numpy(X) else np.asarray(X)
-    # One test row is enough, but `check_features` requires two rows.
-    double = rows.ndim == 2 and rows.shape[0] == 1
-    X = to_numpy(check_features(np.repeat(rows, 2, axis=0) if double else X))[: 1 if double else None]
-    if X.shape[1] != n_features or values.shape != (X.shape[0],):
+    n_features = known.x.shape[1]
+    if is_frame(X) and any(known.levels):
+        given: Any = X
+    else:
+        rows = to_numpy(X) if is_non_numpy(X) else np.asarray(X)
+        # One test row is enough, but `check_features` requires two rows.
+        double = rows.ndim == 2 and rows.shape[0] == 1
+        checked = check_features(np.repeat(rows, 2, axis=0) if double else X, allow_missing=True)
+        given = to_numpy(checked)[: 1 if double else None]
+    shape = np.shape(np.asarray(to_numpy(y) if is_non_numpy(y) else y))
+    if given.shape[1] != n_features or shape != (given.shape[0],):
         raise ValueError(
-            f"X_test has shape {X.shape} and y_test {values.shape}: pass {n_features} features in each row, "
-            "as in X_train, and one target per row."
+            f"X_test has shape {tuple(given.shape)} and y_test {shape}: pass {n_features} features in each "
+            "row, as in X_train, and one target per row."
         )
+    return read_like(given, known) if any(known.levels) else given, encoded_test(y, target)
+
+
+def encoded_test(y: Any, target: Target) -> HostArray:
+    """The target of held-out rows: codes of the classes of the training rows, or numbers."""
     if target.is_classification:
-        return X, target.encode(values)
-    numbers = numbers_of(values)
+        return target.encode(np.asarray(to_numpy(y) if is_non_numpy(y) else y))
+    numbers = numbers_of(y)
     if not np.isfinite(numbers).all():
         raise ValueError("y_test contains NaN or infinity: drop those rows.")
-    return X, numbers
+    return numbers
 
 
 def numbers_of(y: Any) -> HostArray:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.target import Target
-from l1lsmi.evaluation.protocols import held_out_error
+from l1lsmi._validation.columns import Columns
+from l1lsmi.evaluation.protocols import error_on_rows
 
 
 def needs_standardised_error(target: Target) -> bool:
@@ -15,7 +18,12 @@ def needs_standardised_error(target: Target) -> bool:
 
 
 def standardised_error(
-    x: HostArray, target: Target, train: HostArray, test: HostArray, groups: HostArray | None
+    columns: Columns,
+    support: HostArray,
+    target: Target,
+    train: HostArray,
+    test: HostArray,
+    groups: HostArray | None,
 ) -> float:
     """Mean over targets of the error on test rows, over that of a constant prediction for all rows.
 
@@ -25,8 +33,9 @@ def standardised_error(
 
     Parameters
     ----------
-    x : numpy.ndarray of shape (n, k)
-        The selected features; without any, the prediction is constant.
+    columns : Columns
+    support : numpy.ndarray of int
+        The selected columns; without any, the prediction is constant.
     target : Target
     train, test : numpy.ndarray of int
     groups : numpy.ndarray of int, shape (n,) or None
@@ -37,21 +46,25 @@ def standardised_error(
         1 is no better than a constant prediction.
     """
     of_train = None if groups is None else groups[train]
-    return float(np.mean([_error(x, one, train, test, of_train) for one in target.each()]))
+    errors = [_error(columns, support, one, train, test, of_train) for one in target.each()]
+    return float(np.mean(errors))
 
 
 def _error(
-    x: HostArray, target: Target, train: HostArray, test: HostArray, groups: HostArray | None
+    columns: Columns,
+    support: HostArray,
+    target: Target,
+    train: HostArray,
+    test: HostArray,
+    groups: HostArray | None,
 ) -> float:
     y = target.codes if target.values is None else target.values
     guess = 1 - float(target.class_shares().max()) if target.values is None else float(y.std())
-    if x.shape[1] == 0 or (y[train] == y[train[0]]).all():
+    if support.size == 0 or (y[train] == y[train[0]]).all():
         return _constant_error(y[train], y[test], target.is_classification) / guess
     task = "classification" if target.is_classification else "regression"
-    found = held_out_error(
-        x[train], y[train], x[test], y[test], task=task, cv=min(5, train.size), groups=groups
-    )
-    return found.error / guess
+    options: dict[str, Any] = {"task": task, "cv": min(5, train.size), "groups": groups}
+    return error_on_rows(columns, y, train, test, support, **options) / guess
 
 
 def _constant_error(train: HostArray, test: HostArray, is_classification: bool) -> float:

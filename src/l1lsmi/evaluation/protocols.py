@@ -14,14 +14,24 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from l1lsmi._arrays import HostArray, to_numpy
+from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.medians import median_root
-from l1lsmi._rows.table import Table, standardize
-from l1lsmi._validation.features import check_xy
+from l1lsmi._validation.columns import Columns
 from l1lsmi._validation.folds import check_groups
 from l1lsmi._validation.parameters import seed_of
-from l1lsmi.evaluation._checks import check_cv, check_one_target, check_task, check_test, numbers_of, required
+from l1lsmi._validation.target import check_target
+from l1lsmi.evaluation._checks import (
+    check_any_kind,
+    check_cv,
+    check_one_target,
+    check_task,
+    check_test,
+    encoded_test,
+    numbers_of,
+    required,
+)
+from l1lsmi.evaluation._coordinates import learned_coordinates
 from l1lsmi.evaluation._folds import fold_rows
 from l1lsmi.evaluation._grid_search import Problem, grid_search, loss_of
 from l1lsmi.evaluation._svm import fit_predict, is_classes
@@ -53,7 +63,14 @@ class SVMError:
 
 
 def svm_error(
-    X: Any, y: Any, *, task: str = "auto", cv: int = 5, groups: Any = None, random_state: Any = 0
+    X: Any,
+    y: Any,
+    *,
+    task: str = "auto",
+    cv: int = 5,
+    groups: Any = None,
+    random_state: Any = 0,
+    categorical_features: Any = "from_dtype",
 ) -> SVMError:
     r"""Smallest cross-validation error over a grid: the paper's protocol.
 
@@ -66,8 +83,9 @@ def svm_error(
 
     Parameters
     ----------
-    X : array-like of shape (n, k)
-        The selected features. Constant ones are left out.
+    X : array-like or dataframe of shape (n, k)
+        The selected features. Constant ones are left out. Categories become indicators of their levels, and
+        a missing value is the mean, with an indicator of its own.
     y : array-like of shape (n,)
         In regression the half-width of the tube (epsilon) is 0.1, in units of ``y``.
     task : {"auto", "classification", "regression"}, default="auto"
@@ -79,6 +97,8 @@ def svm_error(
         single group is ignored.
     random_state : int, RandomState instance or None, default=0
         Seed of the folds.
+    categorical_features : "from_dtype", None, or names, numbers or a mask of columns, default="from_dtype"
+        Columns that are categories; "from_dtype" takes those of text and of categorical types.
 
     Returns
     -------
@@ -95,9 +115,9 @@ def svm_error(
     (0.0, True)
     """
     check_task(task)
-    X, target = check_xy(X, required("y", y), task)
+    rows, target = check_any_kind(X, required("y", y), task, categorical_features)
     check_one_target(target, "y", "svm_error")
-    problem, _ = _problem(to_numpy(X), y, target, cv, groups, random_state)
+    problem, _ = _problem(rows, y, target, cv, groups, random_state)
     best = grid_search(problem)
     return SVMError(_error(best.loss, problem.y), *best[1:])
 
@@ -113,6 +133,7 @@ def held_out_error(
     groups: Any = None,
     random_state: Any = 0,
     chosen: SVMError | None = None,
+    categorical_features: Any = "from_dtype",
 ) -> SVMError:
     """Error on held-out test rows.
 
@@ -121,10 +142,11 @@ def held_out_error(
 
     Parameters
     ----------
-    X_train : array-like of shape (n, k)
-        The selected features. Those that are constant in these rows are left out.
+    X_train : array-like or dataframe of shape (n, k)
+        The selected features, as in `svm_error`. Those that are constant in these rows are left out.
     y_train : array-like of shape (n,)
-    X_test : array-like of shape (rows, k)
+    X_test : array-like or dataframe of shape (rows, k)
+        A level of a category that is not in the training rows differs from all that are.
     y_test : array-like of shape (rows,)
         A class that is not in the training rows is always an error.
     task : {"auto", "classification", "regression"}, default="auto"
@@ -136,6 +158,8 @@ def held_out_error(
     chosen : SVMError or None, default=None
         Result of `svm_error` on the training rows, if available: its hyperparameters are used without a
         search. The folds are not used then.
+    categorical_features : "from_dtype", None, or names, numbers or a mask of columns, default="from_dtype"
+        Columns of X_train that are categories.
 
     Returns
     -------
@@ -152,12 +176,38 @@ def held_out_error(
     0.0
     """
     check_task(task)
-    X, target = check_xy(X_train, required("y_train", y_train), task)
+    train, target = check_any_kind(X_train, required("y_train", y_train), task, categorical_features)
     check_one_target(target, "y_train", "held_out_error")
-    problem, standardized = _problem(to_numpy(X), y_train, target, cv, groups, random_state)
-    others, truth = check_test(X_test, y_test, X.shape[1], target)
+    problem, coordinates = _problem(train, y_train, target, cv, groups, random_state)
+    others, truth = check_test(X_test, y_test, train, target)
+    return _error_on(problem, coordinates(others), coordinates(train.x), truth, chosen)
+
+
+def error_on_rows(
+    columns: Columns,
+    y: HostArray,
+    train: HostArray,
+    test: HostArray,
+    support: HostArray,
+    *,
+    task: str,
+    cv: int,
+    groups: HostArray | None,
+) -> float:
+    """`held_out_error` of some columns of data in which the levels of categories are numbered already."""
+    known = columns.part(train, support)
+    target = check_target(y[train], task)
+    problem, coordinates = _problem(known, y[train], target, cv, groups, 0)
+    others, truth = columns.part(test, support).x, encoded_test(y[test], target)
+    return _error_on(problem, coordinates(others), coordinates(known.x), truth, None).error
+
+
+def _error_on(
+    problem: Problem, others: HostArray, rows: HostArray, truth: HostArray, chosen: SVMError | None
+) -> SVMError:
+    """Error on test rows, by coordinates of them and of the training rows."""
     best = chosen or grid_search(problem)
-    squares = _squared_distances(standardized(others), standardized(to_numpy(X)))
+    squares = _squared_distances(others, rows)
     factor = best.sigma_factor
     kernel = np.vstack([problem.kernel(factor), problem.kernel(factor, squares)])
     train, test = np.split(np.arange(kernel.shape[0]), [problem.y.size])
@@ -168,25 +218,20 @@ def held_out_error(
 
 
 def _problem(
-    X: HostArray, y: Any, target: Target, cv: int, groups: Any, random_state: Any
+    train: Columns, y: Any, target: Target, cv: int, groups: Any, random_state: Any
 ) -> tuple[Problem, Callable[[HostArray], HostArray]]:
-    """Distances and folds of the rows, and a function that standardises other rows in the same way."""
-    n_folds = check_cv(cv, X.shape[0])
-    group_of_row = check_groups(groups, X.shape[0], at_least=1)
-    table = Table.of(X)
-    varying = table.varying
-
-    def standardized(rows: HostArray) -> HostArray:
-        values = np.array(rows[:, varying], dtype=np.float64)
-        return np.asarray(standardize(values, table.mean[varying], table.scale[varying]))
-
-    z = standardized(X)
+    """Distances and folds of the rows, and a function that gives other rows coordinates in the same way."""
+    n_rows = train.x.shape[0]
+    n_folds = check_cv(cv, n_rows)
+    group_of_row = check_groups(groups, n_rows, at_least=1)
+    coordinates = learned_coordinates(train)
+    z = coordinates(train.x)
     squares = _squared_distances(z, z)
-    median = median_root(squares[np.triu_indices(X.shape[0], 1)])
+    median = median_root(squares[np.triu_indices(n_rows, 1)])
     rng = np.random.default_rng(seed_of(random_state))
     folds = fold_rows(target.codes, group_of_row, n_folds, rng)
     truth = target.codes if target.is_classification else numbers_of(y)
-    return Problem(squares, median, truth, folds), standardized
+    return Problem(squares, median, truth, folds), coordinates
 
 
 def _squared_distances(rows: HostArray, others: HostArray) -> HostArray:

@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from l1lsmi._arrays import HostArray, to_numpy
+from l1lsmi._arrays import HostArray, is_non_numpy, to_numpy
 from l1lsmi._numerics.target import Target
-from l1lsmi._validation.features import check_xy
+from l1lsmi._validation.columns import Columns, has_numbers_only, is_frame, take_rows
 from l1lsmi._validation.folds import check_groups
 from l1lsmi._validation.parameters import seed_of
 from l1lsmi._validation.target import plain_target, target_rows
 from l1lsmi._warnings import DataWarning
-from l1lsmi.evaluation._checks import check_task, numbers_of, required
+from l1lsmi.evaluation._checks import check_any_kind, check_task, numbers_of, required
 from l1lsmi.evaluation._several import needs_standardised_error, standardised_error
-from l1lsmi.evaluation.protocols import held_out_error
+from l1lsmi.evaluation.protocols import error_on_rows
 from l1lsmi.evaluation.splits import split_rows
 
 #: Name of the result with all features.
@@ -111,6 +111,7 @@ def compare_selectors(
     random_state: Any = 0,
     progress: Callable[[str, int, int], None] | None = None,
     stop: Callable[[], bool] | None = None,
+    categorical_features: Any = "from_dtype",
 ) -> SelectorComparison:
     """Compare selectors by the error of a support vector machine on held-out rows.
 
@@ -126,7 +127,9 @@ def compare_selectors(
     ----------
     selectors : mapping of str to estimator
         Selectors by name; they are cloned, and each has its own task.
-    X : array-like of shape (n, m)
+    X : array-like or dataframe of shape (n, m)
+        Categories and missing values are passed to the selectors as they are, and to the support vector
+        machine as in `held_out_error`.
     y : array-like of shape (n,) or (n, t)
     task : {"auto", "classification", "regression", "survival"}, default="auto"
         Task of the support vector machine.
@@ -147,6 +150,8 @@ def compare_selectors(
     stop : callable or None, default=None
         Called after every fit, and when one is interrupted; if it returns True the comparison ends with the
         selectors evaluated so far.
+    categorical_features : "from_dtype", None, or names, numbers or a mask of columns, default="from_dtype"
+        Columns that are categories for the support vector machine; selectors have a parameter of their own.
 
     Returns
     -------
@@ -169,7 +174,11 @@ def compare_selectors(
     if not isinstance(n_splits, Integral) or isinstance(n_splits, bool) or int(n_splits) < 1:
         raise ValueError(f"n_splits={n_splits!r} must be an integer, at least 1.")
     check_task(task)
-    data = _split_data(X, y, task, int(n_splits), n_train, groups, random_state)
+    columns, target = check_any_kind(X, required("y", y), task, categorical_features)
+    given = X if is_frame(X) and _needs_frame(X, selectors) else columns.x
+    if not is_frame(given) and any(columns.levels):
+        given = to_numpy(X) if is_non_numpy(X) else np.asarray(X)
+    data = _split_data(given, columns, y, target, task, int(n_splits), n_train, groups, random_state)
     entries: dict[str, Any] = {**selectors, **({ALL_FEATURES: None} if include_all else {})}
     results = tuple(data.evaluate_all(entries, on_all_rows, progress, stop or (lambda: False)))
     train, test = data.splits[0]
@@ -194,7 +203,8 @@ class _StoppedError(Exception):
 class _SplitData:
     """Data and splits, the same for all selectors."""
 
-    x: HostArray
+    given: Any
+    columns: Columns
     y: HostArray
     target: Target
     task: str
@@ -257,38 +267,58 @@ class _SplitData:
 
     def _select(self, selector: Any, rows: Any) -> HostArray:
         if selector is None:
-            return np.arange(self.x.shape[1])
+            return np.arange(len(self.columns.levels))
         with warnings.catch_warnings():
             if not isinstance(rows, slice):
                 # Of a split, whose rows are in no order and part of those that are warned of.
                 warnings.simplefilter("ignore", DataWarning)
-            fitted = clone(selector).fit(self.x[rows], target_rows(self.y, rows))
+            some = self.given if isinstance(rows, slice) else take_rows(self.given, rows)
+            fitted = clone(selector).fit(some, target_rows(self.y, rows))
         return np.flatnonzero(fitted.get_support())
 
     def _error(self, support: HostArray, train: HostArray, test: HostArray) -> float:
         if needs_standardised_error(self.target):
-            return standardised_error(self.x[:, support], self.target, train, test, self.groups)
+            return standardised_error(self.columns, support, self.target, train, test, self.groups)
         if not support.size:
             return _error_without_features(self.y[train], self.y[test], self.task)
-        return held_out_error(
-            self.x[np.ix_(train, support)],
-            self.y[train],
-            self.x[np.ix_(test, support)],
-            self.y[test],
+        return error_on_rows(
+            self.columns,
+            self.y,
+            train,
+            test,
+            support,
             task=self.task,
             cv=min(5, train.size),
             groups=None if self.groups is None else self.groups[train],
-        ).error
+        )
 
     def guess(self) -> float:
         """Error of a constant prediction."""
         return 1.0 if needs_standardised_error(self.target) else _constant_error(self.y, self.task)
 
 
+def _needs_frame(X: Any, selectors: Mapping[str, Any]) -> bool:
+    """Whether selectors are to get a dataframe as it is, for its kinds of columns or for their names."""
+    if not has_numbers_only(X):
+        return True
+    parameters = [item for one in selectors.values() for item in one.get_params().items()]
+    return any(
+        name.split("__")[-1] == "categorical_features" and value is not None and not isinstance(value, str)
+        for name, value in parameters
+    )
+
+
 def _split_data(
-    X: Any, y: Any, task: str, n_splits: int, n_train: int | None, groups: Any, random_state: Any
+    given: Any,
+    columns: Columns,
+    y: Any,
+    target: Target,
+    task: str,
+    n_splits: int,
+    n_train: int | None,
+    groups: Any,
+    random_state: Any,
 ) -> _SplitData:
-    features, target = check_xy(X, required("y", y), task)
     kind = target.task
     group_of_row = check_groups(groups, target.n_rows, at_least=1)
     values = plain_target(y, task)
@@ -298,7 +328,7 @@ def _split_data(
         split_rows(values, n_train=n_train, groups=group_of_row, task=split_task, random_state=seed)
         for seed in seeds
     )
-    return _SplitData(to_numpy(features), values, target, kind, group_of_row, splits)
+    return _SplitData(given, columns, values, target, kind, group_of_row, splits)
 
 
 def _constant_error(y: HostArray, task: str) -> float:

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from l1lsmi._arrays import HostArray
+from l1lsmi._arrays import Array, HostArray
+from l1lsmi._validation.columns import Columns
+from l1lsmi._validation.tables import check_columns
 from l1lsmi.strategies.selection import StopReason
 
 #: How messages begin that say what cannot be made of an empty set.
@@ -41,6 +43,28 @@ def fitted_weights(selector: Any) -> HostArray | None:
 def task_of(selector: Any) -> str:
     """The task of a selector; "auto" where it has none."""
     return str(selector._task() if hasattr(selector, "_task") else getattr(selector, "task", "auto"))
+
+
+def read_columns(selector: Any, X: Any) -> tuple[Array, Columns | None]:
+    """Features of any kind, read as the fitted selector reads them: see `check_columns`."""
+    checked, columns = check_columns(X, categorical=getattr(selector, "categorical_features", "from_dtype"))
+    if checked.shape[1] != selector.n_features_in_:
+        raise ValueError(
+            f"X has {checked.shape[1]} features, but the selector was fitted to {selector.n_features_in_}: "
+            "pass all features, selected or not."
+        )
+    known, given = getattr(selector, "feature_names_in_", None), given_names(X)
+    if known is not None and given is not None and given != [str(name) for name in known]:
+        raise ValueError(
+            "X has other column names than those the selector was fitted to: pass the same columns."
+        )
+    return checked, columns
+
+
+def given_names(X: Any) -> list[str] | None:
+    """Names of the columns of a dataframe; None for arrays."""
+    names = getattr(X, "column_names", getattr(X, "columns", None))  # pyarrow, others
+    return None if names is None else [str(name) for name in names]
 
 
 def column_names(selector: Any, feature_names: Sequence[Any] | None = None) -> tuple[str, ...]:

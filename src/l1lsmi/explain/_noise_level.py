@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from l1lsmi._arrays import HostArray
-from l1lsmi._numerics.correlation import correlation_with_target
+from l1lsmi._numerics.correlation import correlation_of_values, correlation_with_target
 from l1lsmi._numerics.ranking import best_first
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Table
@@ -52,9 +52,14 @@ def noise_levels(scorer: SubsetScorer, core: HostArray) -> tuple[float, float]:
         At least 0.
     """
     x = np.asarray(scorer.table.x)
-    permuted = _permuted_columns(scorer, x)
+    strongest, permuted = _permuted_columns(scorer, x)
     copies = core[best_first(scorer.score_each(core))[:N_DUPLICATED]]
-    problem = scorer.bind(scorer.target, table=Table.of(np.hstack([x[:, core], permuted, x[:, copies]])))
+    stacked = np.hstack([x[:, core], permuted, x[:, copies]])
+    kinds = scorer.table.kinds
+    if kinds is not None:
+        # A column that is permuted has the same levels and missing values, in other rows.
+        kinds = kinds.columns_of(np.concatenate([core, strongest, copies]))
+    problem = scorer.bind(scorer.target, table=Table.of(stacked, kinds=kinds))
     inside, added = np.arange(core.size), core.size + np.arange(permuted.shape[1] + copies.size)
     score = scorer.score(core)
     gains = [float(problem.score_set(np.append(inside, j))) - score for j in added]
@@ -62,22 +67,44 @@ def noise_levels(scorer: SubsetScorer, core: HostArray) -> tuple[float, float]:
     return max(0.0, *alone), max(0.0, *gains)
 
 
-def _permuted_columns(scorer: SubsetScorer, x: HostArray) -> HostArray:
-    """The strongest columns of each permutation, permuted so that they fit the original target."""
+def _permuted_columns(scorer: SubsetScorer, x: HostArray) -> tuple[HostArray, HostArray]:
+    """The strongest columns of each permutation, and their values, permuted to fit the original target."""
     rng = np.random.default_rng(scorer.seed)
-    columns = []
+    columns, permuted = [], []
     for _ in range(N_PERMUTATIONS):
         rows = rng.permutation(scorer.n_rows)
         strongest = by_dependence(scorer, scorer.table.varying, scorer.target.rows_of(rows))
         for column in strongest[:N_TAKEN]:
             values = np.empty(scorer.n_rows)
             values[rows] = x[:, column]
-            columns.append(values)
-    return np.column_stack(columns)
+            columns.append(int(column))
+            permuted.append(values)
+    return np.array(columns), np.column_stack(permuted)
 
 
 def _correlation(scorer: SubsetScorer, columns: HostArray, target: Target) -> HostArray:
-    """Absolute correlation of the target with each column or its square, whichever is higher."""
+    """Absolute correlation of the target with each column or its square, whichever is higher.
+
+    Of a category it is the correlation ratio.
+    """
+    kinds = scorer.table.kinds
+    if kinds is None:
+        return _of_numbers(scorer, columns, target)
+    found = np.empty(columns.size)
+    plain = kinds.is_plain[columns]
+    if plain.any():
+        found[plain] = _of_numbers(scorer, columns[plain], target)
+    x = np.asarray(scorer.table.x)
+    for i in np.flatnonzero(~plain):
+        values, n_levels = x[:, columns[i]], int(kinds.n_levels[columns[i]])
+        found[i] = correlation_of_values(values, n_levels, target)
+        if not n_levels:
+            squares = (values - scorer.table.mean[columns[i]]) ** 2
+            found[i] = max(found[i], correlation_of_values(squares, 0, target))
+    return found
+
+
+def _of_numbers(scorer: SubsetScorer, columns: HostArray, target: Target) -> HostArray:
     rows = np.arange(scorer.n_rows)
     z = np.asarray(scorer.table.take(rows, columns))
     squares = Table.of(z * z).take(rows, np.arange(columns.size))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from l1lsmi._arrays import HostArray
 from l1lsmi.explain._noise_level import noise_levels
-from l1lsmi.explain._pairwise import COPY
+from l1lsmi.explain._pairwise import copied
 from l1lsmi.explain._subset_scorer import SubsetScorer
 from l1lsmi.explain.score_by_size import best_subset
 
@@ -64,8 +64,9 @@ class Reasons:
             if is_same:
                 return "redundant", f"{other} carries the same information and more {shared}"
             return "redundant", f"{other} adds the same to the other features of the set {shared}"
-        if correlation > COPY:
-            return "redundant", f"it is a rescaled copy of {other}"
+        same = copied(self.scorer.table, column, nearest, correlation)
+        if same is not None:
+            return "redundant", f"{same} {other}"
         added = self.scorer.score((nearest, column)) - self.scorer.score((nearest,))
         if added > max(self.gain_noise, MIN_ADDED * alone):
             return "redundant", (

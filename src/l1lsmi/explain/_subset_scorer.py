@@ -10,10 +10,18 @@ import numpy as np
 from l1lsmi._arrays import HostArray, gather, to_numpy
 from l1lsmi._numerics.ranking import best_first
 from l1lsmi._numerics.target import Target
-from l1lsmi._rows.table import Table
-from l1lsmi._validation.features import check_features, check_varying
+from l1lsmi._rows.table import Resources, Table
+from l1lsmi._validation.features import check_varying
 from l1lsmi._validation.parameters import check_measure, seed_of
-from l1lsmi.explain._fitted import NO_FEATURES, column_names, fitted_weights, selected_columns, task_of
+from l1lsmi._validation.tables import make_table
+from l1lsmi.explain._fitted import (
+    NO_FEATURES,
+    column_names,
+    fitted_weights,
+    read_columns,
+    selected_columns,
+    task_of,
+)
 from l1lsmi.explain.pair_terms import terms_of
 from l1lsmi.explain.sample import encode_target, sample_target
 from l1lsmi.measures import Measure, SquaredMutualInformation
@@ -59,7 +67,7 @@ class SubsetScorer:
         if not self.selected.size:
             raise ValueError(f"{NO_FEATURES}: there is nothing to explain.")
         self.names = column_names(selector, feature_names)
-        checked = _checked_features(selector, X)
+        checked, columns = read_columns(selector, X)
         target = encode_target(y, task_of(selector))
         if target.n_rows != checked.shape[0]:
             raise ValueError(
@@ -69,8 +77,13 @@ class SubsetScorer:
         self.seed = seed_of(random_state)
         self.rows = sample_target(target, max_rows, self.seed)
         self.n_rows_in = target.n_rows
-        self._all_rows, self._all_targets = checked, target
-        self.table = Table.of(np.asarray(to_numpy(gather(checked, self.rows, None)), dtype=np.float64))
+        # What missing values say is decided from all rows, as it is in a fit.
+        missing = getattr(selector, "missing", "auto")
+        self._all_rows, self._all_targets = (
+            make_table(checked, columns, target, None, Resources(), missing),
+            target,
+        )
+        self.table = _sampled(self._all_rows, self.rows)
         check_varying(self.table)
         self.target = _target_rows(target, self.rows)
         self.measure = self.quick_measure() if measure is None else measure
@@ -89,7 +102,9 @@ class SubsetScorer:
 
     def pair_z(self, columns: HostArray) -> HostArray:
         """z-scores of interactions of some columns, from all rows, (columns, columns)."""
-        table = Table.of(gather(self._all_rows, np.arange(self.n_rows_in), columns))
+        whole = self._all_rows
+        kinds = None if whole.kinds is None else whole.kinds.columns_of(columns)
+        table = Table.of(gather(whole.x, np.arange(self.n_rows_in), columns), kinds=kinds)
         names = tuple(self.names[j] for j in columns)
         return terms_of(table, self._all_targets, names, self.seed).pair_z
 
@@ -129,19 +144,10 @@ class SubsetScorer:
         return np.sort(self.selected[best_first(strength)[:limit]])
 
 
-def _checked_features(selector: Any, X: Any) -> Any:
-    checked = check_features(X)
-    if checked.shape[1] != selector.n_features_in_:
-        raise ValueError(
-            f"X has {checked.shape[1]} features, but the selector was fitted to {selector.n_features_in_}: "
-            "pass all features, selected or not."
-        )
-    known, given = getattr(selector, "feature_names_in_", None), getattr(X, "columns", None)
-    if known is not None and given is not None and [str(c) for c in given] != [str(c) for c in known]:
-        raise ValueError(
-            "X has other column names than those the selector was fitted to: pass the same columns."
-        )
-    return checked
+def _sampled(table: Table, rows: HostArray) -> Table:
+    """Some rows as a table with column statistics of its own."""
+    x = np.asarray(to_numpy(gather(table.x, rows, None)), dtype=np.float64)
+    return Table.of(x, kinds=None if table.kinds is None else table.kinds.rows_of(x))
 
 
 def _target_rows(target: Target, rows: HostArray) -> Target:

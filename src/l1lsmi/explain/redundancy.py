@@ -37,7 +37,8 @@ class Rejected:
     smi : float
         Squared-loss mutual information between the two.
     correlation : float
-        Their absolute correlation.
+        Their absolute correlation: of a category with a number the correlation ratio, of two categories
+        Cramer's V, in the rows in which both have a value.
     kind : {"redundant", "silent", "adds"}
         Why it was not selected: see `Redundancy`.
     reason : str
@@ -159,7 +160,8 @@ def redundancy(
     The nearest feature is a copy where there is one. Otherwise it is the feature with the larger
     squared-loss mutual information, of the nearest by correlation and the nearest by HSIC. The estimate is
     the mean of both directions where both features have at most 10 values, or both have more; otherwise the
-    one with at most 10 values is the target.
+    one with at most 10 values is the target. A category is a target of classes; rows in which the target is
+    missing are left out, unless "missing" is a value of its own: then it is one more class.
 
     Examples
     --------

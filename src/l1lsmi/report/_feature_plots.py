@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,15 +10,14 @@ import numpy as np
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.target import Target
 from l1lsmi.report._names import decoded_target, printable
-from l1lsmi.report._numbers import number, numbers, sig
+from l1lsmi.report._numbers import number, numbers
+from l1lsmi.report._values import ShownColumn
 
 #: Largest number of plots, and of dots in each.
 MAX_PLOTS = 24
 MAX_DOTS = 300
 #: Largest number of classes; those with the most rows are shown.
 MAX_CLASSES = 8
-#: A feature with at most this many different values is plotted value by value.
-MAX_VALUES = 6
 #: Quantile bins of a feature, for each of which the median of the target is plotted.
 N_BINS = 8
 #: Percentage of values at either end that are clipped to the edge of the plot.
@@ -27,13 +26,14 @@ MAX_CLASS_NAME = 80
 
 
 def feature_plots(
-    X: HostArray, target: Target, ids: Sequence[int], rng: np.random.Generator
+    column_of: Callable[[int], ShownColumn], target: Target, ids: Sequence[int], rng: np.random.Generator
 ) -> dict[str, Any]:
     """Data of one plot per selected feature, and per target where there are several.
 
     Parameters
     ----------
-    X : numpy.ndarray of float, shape (n, m)
+    column_of : callable
+        The column with a given number.
     target : Target
     ids : sequence of int
         The selected features, in the order of the plots.
@@ -56,11 +56,11 @@ def feature_plots(
         "n_shown": 0,
     }
     if not target.parts:
-        result["features"] = _against(X, target, plotted, rng, result)
+        result["features"] = _against(column_of, target, plotted, rng, result)
         return result
     by_target = []
     for one, part in zip(targets, target.parts, strict=False):
-        plots = _against(X, one, plotted, rng, result)
+        plots = _against(column_of, one, plotted, rng, result)
         for plot in plots:
             plot["of"] = printable(part.name, MAX_CLASS_NAME)
             if plot["kind"] == "scatter":
@@ -72,18 +72,26 @@ def feature_plots(
 
 
 def _against(
-    X: HostArray, target: Target, ids: Sequence[int], rng: np.random.Generator, result: dict[str, Any]
+    column_of: Callable[[int], ShownColumn],
+    target: Target,
+    ids: Sequence[int],
+    rng: np.random.Generator,
+    result: dict[str, Any],
 ) -> list[dict[str, Any]]:
     """Plots of features against one target; what they have in common goes into ``result``."""
     if target.is_classification:
         groups, names, n_left_out = _largest_classes(target)
         result["n_classes_left_out"] += n_left_out
-        return [{"id": int(j), **_by_class(X[:, j], groups, names)} for j in ids]
+        return [_entry(j, column := column_of(j), _by_class(column, groups, names)) for j in ids]
     y = decoded_target(target)
     rows = np.sort(rng.choice(y.size, min(y.size, MAX_DOTS), replace=False))
     result["n_shown"] = int(rows.size)
     result["target"] = {"range": _range(y), "values": numbers(y[rows], 4)}
-    return [{"id": int(j), **_by_value(X[:, j], y, rows)} for j in ids]
+    return [_entry(j, column := column_of(j), _by_value(column, y, rows)) for j in ids]
+
+
+def _entry(j: int, column: ShownColumn, plot: dict[str, Any]) -> dict[str, Any]:
+    return {"id": int(j), "n_missing": column.n_missing, "unit": column.unit, **plot}
 
 
 def _largest_classes(target: Target) -> tuple[list[HostArray], list[str], int]:
@@ -96,27 +104,31 @@ def _largest_classes(target: Target) -> tuple[list[HostArray], list[str], int]:
     return groups, names, int(sizes.size - largest.size)
 
 
-def _by_class(x: HostArray, groups: list[HostArray], names: list[str]) -> dict[str, Any]:
-    values = np.unique(x)
-    if values.size > MAX_VALUES:
-        boxes = [_box(name, x[rows]) for name, rows in zip(names, groups, strict=True)]
+def _by_class(column: ShownColumn, classes: list[HostArray], names: list[str]) -> dict[str, Any]:
+    groups = column.groups()
+    if groups is None:
+        with_values = [rows[column.has_value[rows]] for rows in classes]
+        boxes = [
+            _box(name, column.x[rows]) for name, rows in zip(names, with_values, strict=True) if rows.size
+        ]
         return {"kind": "boxes", "boxes": boxes}
-    counts = np.array([[np.count_nonzero(x[rows] == value) for rows in groups] for value in values])
+    counts = np.array([[np.isin(rows, group).sum() for rows in classes] for _, group in groups])
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    by_value = zip(values, counts.sum(axis=1), shares, strict=True)
-    listed = [{"value": _label(v), "rows": int(n), "shares": numbers(row, 4)} for v, n, row in by_value]
+    by_value = zip(groups, counts.sum(axis=1), shares, strict=True)
+    listed = [{"value": name, "rows": int(n), "shares": numbers(row, 4)} for (name, _), n, row in by_value]
     return {"kind": "shares", "classes": names, "groups": listed}
 
 
-def _by_value(x: HostArray, y: HostArray, rows: HostArray) -> dict[str, Any]:
-    values = np.unique(x)
-    if values.size <= MAX_VALUES:
-        return {"kind": "boxes", "boxes": [_box(_label(value), y[x == value]) for value in values]}
+def _by_value(column: ShownColumn, y: HostArray, rows: HostArray) -> dict[str, Any]:
+    groups = column.groups()
+    if groups is not None:
+        return {"kind": "boxes", "boxes": [_box(name, y[group]) for name, group in groups]}
+    x = column.x[column.has_value]
     return {
         "kind": "scatter",
         "range": _range(x),
-        "values": numbers(x[rows], 4),
-        "trend": _trend(x, y),
+        "values": numbers(column.x[rows], 4),
+        "trend": _trend(x, y[column.has_value]),
     }
 
 
@@ -154,7 +166,3 @@ def _range(values: HostArray) -> list[float | None]:
     if low == high:
         low, high = values.min(), values.max()
     return [number(low), number(high)]
-
-
-def _label(value: float) -> str:
-    return f"{value:,.0f}" if float(value).is_integer() and abs(value) < 1e6 else sig(float(value))

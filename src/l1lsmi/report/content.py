@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from l1lsmi._arrays import HostArray, to_numpy
 from l1lsmi._numerics.target import Target
-from l1lsmi._validation.features import check_features
 from l1lsmi._validation.target import check_target
 from l1lsmi._warnings import renamed
 from l1lsmi.explain import Explanation, explain_selection
 from l1lsmi.explain._evidence import WARNINGS, is_automatic
-from l1lsmi.explain._fitted import column_names, fitted_weights, selected_columns
+from l1lsmi.explain._fitted import column_names, fitted_weights, read_columns, selected_columns
 from l1lsmi.report._comparison import comparison_section
 from l1lsmi.report._feature_index import FeatureIndex
 from l1lsmi.report._feature_plots import feature_plots
@@ -31,6 +30,7 @@ from l1lsmi.report._sections import (
     sizes_section,
     unseen_section,
 )
+from l1lsmi.report._values import shown_column
 from l1lsmi.report.held_out import errors_in, held_out_errors
 
 VERSION = 1
@@ -66,8 +66,8 @@ def collect(
     Parameters
     ----------
     selector : fitted selector
-    X : array-like of shape (n, m)
-        The data it was fitted to.
+    X : array-like or dataframe of shape (n, m)
+        The data it was fitted to. A category is shown by the names of its levels, a missing value as missing.
     y : array-like of shape (n,) or (n, t)
     feature_names : sequence of str or None, default=None
         None takes the names of the selector, or x0, x1, ...
@@ -115,7 +115,7 @@ def collect(
     """
     origin = _checked_asked(asked)
     names = column_names(selector, feature_names)
-    values = np.asarray(to_numpy(check_features(X)), dtype=np.float64)
+    values, columns = read_columns(selector, X)
     encoded = check_target(y, task)
     selected = selected_columns(selector)
     explained = None
@@ -133,10 +133,12 @@ def collect(
     report = {
         "version": VERSION,
         "made": (made or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "asked": _asked_section(selector, origin, method, _label(target), encoded, values),
+        "asked": _asked_section(selector, origin, method, _label(target), encoded, values.shape),
         "warnings": [printable(each, 1000) for each in _data_warnings(selector, names)],
         **_explained_sections(selector, explained, index, encoded.n_rows),
-        "plots": feature_plots(values, encoded, index.selected, np.random.default_rng(0)),
+        "plots": feature_plots(
+            partial(shown_column, X, values, columns), encoded, index.selected, np.random.default_rng(0)
+        ),
         "held_out": _given_errors(held_out, comparison),
         "comparison": comparison_section(comparison),
         "columns": columns_section(table, index),
@@ -188,7 +190,7 @@ def _checked_asked(asked: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _asked_section(
-    selector: Any, origin: Mapping[str, Any], method: Any, target: str, encoded: Target, X: HostArray
+    selector: Any, origin: Mapping[str, Any], method: Any, target: str, encoded: Target, shape: Sequence[int]
 ) -> dict[str, Any]:
     summary = getattr(method, "summary", None)
     source = origin.get("source")
@@ -198,8 +200,8 @@ def _asked_section(
         "k": int(np.count_nonzero(selector.get_support())),
         "method": printable(getattr(method, "title", method) or _described(selector)),
         "summary": None if summary is None else _inside_sentence(printable(summary, 1000)),
-        "n_rows": int(X.shape[0]),
-        "n_features": int(X.shape[1]),
+        "n_rows": int(shape[0]),
+        "n_features": int(shape[1]),
         "n_classes": None if encoded.classes is None else int(encoded.classes.size),
         "source": None if source is None else printable(source),
     }

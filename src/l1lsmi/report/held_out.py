@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from l1lsmi._arrays import to_numpy
+from l1lsmi._validation.columns import is_frame, take_rows
 from l1lsmi._validation.features import check_features
 from l1lsmi._validation.target import check_target, plain_target, target_rows
 from l1lsmi.evaluation import compare_selectors
@@ -46,7 +47,9 @@ def held_out_errors(
     Parameters
     ----------
     selector : selector, fitted or not
-    X : array-like of shape (n, m)
+    X : array-like or dataframe of shape (n, m)
+        The support vector machine gets categories and missing values as in
+        `l1lsmi.evaluation.held_out_error`.
     y : array-like of shape (n,) or (n, t)
     task : {"auto", "classification", "regression", "survival"}, default="auto"
     groups : array-like of shape (n,) or None, default=None
@@ -78,7 +81,9 @@ def held_out_errors(
         # Encoded as they were given: labels that are numbers stay labels.
         kind, values = task, plain_target(y, task)
     rows = sample_rows(values, kind, max_rows, random_state)
-    X, values = np.asarray(to_numpy(check_features(X)), dtype=np.float64)[rows], target_rows(values, rows)
+    if not is_frame(X):
+        X = np.asarray(to_numpy(check_features(X, allow_missing=True)), dtype=np.float64)
+    X, values = take_rows(X, rows), target_rows(values, rows)
     n_train = max(1, round(TRAIN_SHARE * rows.size)) if groups is None else None
     quick, n_restarts = _quick(selector)
     with warnings.catch_warnings():
@@ -94,6 +99,7 @@ def held_out_errors(
             groups=None if groups is None else np.asarray(groups)[rows],
             on_all_rows=False,
             random_state=random_state,
+            categorical_features=getattr(selector, "categorical_features", "from_dtype"),
         )
     selection, all_features = comparison
     section = _section(comparison, selection, all_features)

@@ -44,7 +44,9 @@ const drawScatter = (figure, plot, target) => {
   gridLines(picture, across.values, across.step, y, frame.left, frame.right);
   valueTicks(picture, plot.range[0], plot.range[1], x, frame.bottom, width);
   const d = plot.values
-    .map((value, i) => [clamp(value, ...plot.range), clamp(target.values[i], ...target.range)])
+    .map((value, i) => [value, target.values[i]])
+    .filter(([value]) => value !== null)
+    .map(([value, of]) => [clamp(value, ...plot.range), clamp(of, ...target.range)])
     .map(([a, b]) => `M${x(a).toFixed(1)} ${y(b).toFixed(1)}h0`);
   picture.append(svg("path", { class: "dots", d: d.join("") }));
   const knots = plot.trend.map((knot) => ({ ...knot, px: x(clamp(knot.at, ...plot.range)), py: y(clamp(knot.middle, ...target.range)) }));

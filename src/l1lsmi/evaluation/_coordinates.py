@@ -1,0 +1,52 @@
+"""Coordinates of columns of any kind, learned on training rows and used for others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from l1lsmi._arrays import HostArray
+from l1lsmi._rows.kinds import Kinds
+from l1lsmi._rows.table import Table, standardize
+from l1lsmi._validation.columns import Columns
+
+
+def learned_coordinates(train: Columns) -> Callable[[HostArray], HostArray]:
+    """A function from values of columns to coordinates, whose distances are Euclidean.
+
+    Numbers are standardised by the training rows. A category has one coordinate for each of its levels, and
+    a level that no training row has is as far from all others as they are from each other. A missing value
+    is at the mean of the training rows, and has a coordinate of its own in columns that miss some of them.
+    Columns that are constant in the training rows are left out.
+
+    Parameters
+    ----------
+    train : Columns
+        The training rows.
+    """
+    kinds = train.kinds()
+    table = Table.of(train.x) if kinds is None else Table.of(train.x, kinds=_of_training(kinds))
+    varying = table.varying
+
+    def of_numbers(rows: HostArray) -> HostArray:
+        values = np.array(rows[:, varying], dtype=np.float64)
+        z = np.asarray(standardize(values, table.mean[varying], table.scale[varying]))
+        z[np.isnan(z)] = 0.0
+        return z
+
+    def of_any_kind(rows: HostArray) -> HostArray:
+        if not varying.size:
+            return np.empty((len(rows), 0))
+        others = replace(table, x=np.asarray(rows, dtype=np.float64))
+        return np.asarray(others.points(np.arange(len(rows)), varying).values)
+
+    return of_numbers if kinds is None else of_any_kind
+
+
+def _of_training(kinds: Kinds) -> Kinds:
+    """The same with a level for all that no training row has, and "missing" a value."""
+    shares = tuple(None if some is None else np.append(some, 0.0) for some in kinds.shares)
+    missing = kinds.missing_share
+    return Kinds(shares, missing, (missing > 0) & (missing < 1))

@@ -1,0 +1,94 @@
+"""Values of a feature of any kind as a report shows them: numbers, or named levels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from l1lsmi._arrays import HostArray, to_numpy
+from l1lsmi._validation.columns import Columns, is_frame, levels_in_order
+from l1lsmi.report._names import printable
+from l1lsmi.report._numbers import sig
+
+#: Levels of a category that are shown, the most frequent ones; the others are one group.
+MAX_LEVELS = 8
+#: A number with at most this many different values is shown value by value.
+MAX_VALUES = 6
+MAX_LEVEL_NAME = 80
+MISSING = "missing"
+DAYS_SINCE = "days since 1970-01-01"
+DAYS = "days"
+
+
+@dataclass(frozen=True, eq=False)
+class ShownColumn:
+    """One column of a report.
+
+    Attributes
+    ----------
+    x : numpy.ndarray of shape (n,)
+        Numbers, or numbers of levels; NaN where missing.
+    levels : sequence or None
+        Names of the levels by their numbers; None for numbers.
+    unit : str or None
+        What numbers count, of dates and durations.
+    """
+
+    x: HostArray
+    levels: Sequence[Any] | None = None
+    unit: str | None = None
+
+    @property
+    def has_value(self) -> HostArray:
+        return ~np.isnan(self.x)
+
+    @property
+    def n_missing(self) -> int:
+        return int(np.isnan(self.x).sum())
+
+    def groups(self) -> list[tuple[str, HostArray]] | None:
+        """Names and rows of the levels or values; None for numbers with many values."""
+        values, counts = np.unique(self.x[self.has_value], return_counts=True)
+        shown = np.arange(values.size)
+        if self.levels is not None:
+            shown = np.sort(np.argsort(-counts, kind="stable")[:MAX_LEVELS])
+            found = [(printable(self.levels[int(values[i])], MAX_LEVEL_NAME), values[i]) for i in shown]
+        elif values.size <= MAX_VALUES:
+            found = [(_label(value), value) for value in values]
+        else:
+            return None
+        groups = [(name, np.flatnonzero(self.x == value)) for name, value in found]
+        n_others = values.size - shown.size
+        if n_others:
+            rest = self.has_value & ~np.isin(self.x, values[shown])
+            name = f"{n_others:,} other{'' if n_others == 1 else 's'}"
+            groups.append((name, np.flatnonzero(rest)))
+        if self.n_missing:
+            groups.append((MISSING, np.flatnonzero(~self.has_value)))
+        return groups
+
+
+def shown_column(X: Any, x: Any, columns: Columns | None, j: int) -> ShownColumn:
+    """A column of X, which has been read as `check_columns` does."""
+    values = np.asarray(to_numpy(x[:, j]), dtype=np.float64)
+    if columns is not None and columns.levels[j] is not None:
+        return ShownColumn(values, columns.levels[j])
+    if not is_frame(X):
+        return ShownColumn(values)
+    frame = nw.from_native(X, eager_only=True)
+    series = frame[frame.columns[j]]
+    if series.dtype == nw.Boolean:
+        return ShownColumn(values, ("no", "yes"))
+    if series.dtype in (nw.Date, nw.Datetime):
+        return ShownColumn(values, unit=DAYS_SINCE)
+    if series.dtype in (nw.Duration, nw.Time):
+        return ShownColumn(values, unit=DAYS)
+    return ShownColumn(values, levels_in_order(series))
+
+
+def _label(value: float) -> str:
+    return f"{value:,.0f}" if float(value).is_integer() and abs(value) < 1e6 else sig(float(value))
