@@ -21,7 +21,14 @@ from l1lsmi._arrays import HostArray, asarray_like, is_non_numpy, namespace
 from l1lsmi._numerics.target import Target
 from l1lsmi._numerics.terms.pool import by_single_effect
 from l1lsmi._rows.table import Resources, Table, is_sparse_table
-from l1lsmi._validation.columns import has_numbers_only, in_library, insert_columns, is_frame, take_columns
+from l1lsmi._validation.columns import (
+    has_complete_numbers_only,
+    has_numbers_only,
+    in_library,
+    insert_columns,
+    is_frame,
+    take_columns,
+)
 from l1lsmi._validation.features import check_supports_out_of_core, check_varying, tell_features
 from l1lsmi._validation.parameters import check_share
 from l1lsmi._validation.rows import Rows, read_rows
@@ -206,8 +213,10 @@ class Selector(SelectorMixin, BaseEstimator):
         return {}
 
     def _reads_frame(self, X: Any, y: Any) -> bool:
-        """Whether a table of pyarrow is read into memory: its columns are not all complete numbers."""
-        return self._takes_any_kind() and not isinstance(y, str) and is_frame(X) and not has_numbers_only(X)
+        """Whether a table of pyarrow is taken as it is in memory, rather than a batch of rows at a time."""
+        if isinstance(y, (str, list)) or not is_frame(X):
+            return False
+        return not (self._supports_out_of_core() and has_complete_numbers_only(X))
 
     def _takes_any_kind(self) -> bool:
         """Whether columns may be categories and have missing values."""

@@ -81,6 +81,26 @@ def take_rows(X: Any, rows: HostArray) -> Any:
     return nw.to_native(nw.from_native(X, eager_only=True)[rows]) if is_frame(X) else X[rows]
 
 
+def has_complete_numbers_only(X: Any) -> bool:
+    """The same, and whether none of them are missing."""
+    frame = nw.from_native(X, eager_only=True)
+    return has_numbers_only(X) and not any(frame[name].null_count() for name in frame.columns)
+
+
+def numbers_of_frame(X: Any) -> Columns:
+    """Columns of a dataframe all of which are numbers."""
+    frame = nw.from_native(X, eager_only=True)
+    for name in frame.columns:
+        kind = frame[name].dtype
+        if kind.is_temporal():
+            raise ValueError(
+                f"X has dates or times in column {str(name)!r}: turn them into numbers before fitting."
+            )
+        if not (kind.is_numeric() or kind == nw.Boolean):
+            raise ValueError(f"X has text in column {str(name)!r}: encode or drop it before fitting.")
+    return read_frame(X, None)
+
+
 def take_columns(X: Any, selector: Any) -> Any:
     """The selected columns of a dataframe, as a dataframe of the same library.
 

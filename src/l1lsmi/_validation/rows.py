@@ -23,8 +23,14 @@ from l1lsmi._rows.distinct import (
     row_hashes,
 )
 from l1lsmi._rows.table import Resources, RowTable, Table
-from l1lsmi._validation.columns import Columns
-from l1lsmi._validation.features import check_features, check_same_rows, check_varying, require_target
+from l1lsmi._validation.columns import Columns, numbers_of_frame
+from l1lsmi._validation.features import (
+    check_features,
+    check_same_rows,
+    check_varying,
+    require_target,
+    tell_features,
+)
 from l1lsmi._validation.folds import given_folds
 from l1lsmi._validation.tables import check_columns, make_table
 from l1lsmi._validation.target import check_target, plain_target, target_names
@@ -191,6 +197,11 @@ def read_rows(
     columns: Columns | None = None
     if any_kind:
         x, columns = check_columns(X, estimator, categorical)
+    elif type(X).__module__.startswith("pyarrow"):
+        found = numbers_of_frame(X)
+        x = check_features(found.x)
+        if estimator is not None:
+            tell_features(estimator, x.shape[1], found.names)
     else:
         x = check_features(X, estimator, sparse=True)
     n_rows, used = int(x.shape[0]), y if uses_target else None
