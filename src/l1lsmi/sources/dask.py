@@ -184,6 +184,15 @@ class ClusterTable(OutOfCoreTable):
         found = _run(self.client, _take, wanted)
         return self.table_of(np.concatenate(found))
 
+    def appended(self, values: HostArray, mean: HostArray, scale: HostArray) -> ClusterTable:
+        """The same rows with further columns, joined where they are."""
+        with _cluster_errors(self.client):
+            chunks = [
+                self.client.submit(_joined, chunk, values[start:stop], pure=False)
+                for chunk, start, stop in zip(self.chunks, self.starts[:-1], self.starts[1:], strict=True)
+            ]
+        return replace(self, chunks=chunks, mean=mean, scale=scale)
+
     def parts(self, target: Any, fold_of_row: HostArray, part_rows: int) -> ClusterParts:
         """The rows with their targets and folds, in the chunks on the workers."""
         parts = []
@@ -407,6 +416,10 @@ def _column_sums(block: HostArray, start: int, names: list[str] | None) -> Colum
 
 def _take(block: HostArray, rows: HostArray) -> HostArray:
     return block[rows]
+
+
+def _joined(block: HostArray, values: HostArray) -> HostArray:
+    return np.hstack([block, values.astype(block.dtype)])
 
 
 def _task(function: Callable[..., Any], arguments: tuple[Any, ...]) -> _Task:
