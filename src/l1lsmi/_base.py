@@ -14,8 +14,10 @@ from sklearn.utils._param_validation import Interval, RealNotInt
 from sklearn.utils.validation import check_is_fitted
 
 from l1lsmi._arrays import HostArray, asarray_like, is_non_numpy, namespace
+from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Resources, Table
+from l1lsmi._validation.constraints import check_constraints, check_n_units, check_selectable
 from l1lsmi._validation.features import (
     check_features,
     check_supports_out_of_core,
@@ -69,10 +71,15 @@ class Selector(SelectorMixin, BaseEstimator):
         # A copy gets the names of the features first: nothing is kept of a fit that fails.
         checked = clone(self)
         table, target = self._read(X, y, checked)
-        k = self._n_selected(table.n_columns)
+        names = getattr(checked, "feature_names_in_", None)
+        constraints = check_constraints(self, table.n_columns, names)
+        k = self._n_selected(table.n_columns) if constraints is None else self._n_units(constraints)
+        if constraints is not None:
+            check_selectable(constraints, table.varying)
+            given["constraints"] = constraints
         check_varying(table)
         # First: the rows of the sample that is read for it are used again in the search.
-        found = self._find_warnings(table, target, getattr(checked, "feature_names_in_", None))
+        found = self._find_warnings(table, target, names)
         learned = self._learn(table, target, k, **given)
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
@@ -90,6 +97,10 @@ class Selector(SelectorMixin, BaseEstimator):
     def _n_selected(self, n_features: int) -> Any:
         """The number of features to select."""
         return check_share("n_features_to_select", self.n_features_to_select, n_features)
+
+    def _n_units(self, constraints: Constraints) -> int | None:
+        """The number of units to select, where constraints are given."""
+        return check_n_units(self.n_features_to_select, constraints)
 
     def _find_warnings(self, table: Any, target: Target | None, names: Any) -> list[str]:
         """What has to be said about the data, one sentence each."""

@@ -16,8 +16,10 @@ from l1lsmi._numerics.model import Fit
 from l1lsmi._numerics.ranking import scatter
 from l1lsmi._numerics.set_scorer import DrawScorer
 from l1lsmi._numerics.target import Target
+from l1lsmi._rows.appended import append_columns
 from l1lsmi._rows.table import RowTable, Table
 from l1lsmi._rows.tails import clip_tails
+from l1lsmi._validation.constraints import check_covariates
 from l1lsmi._validation.features import check_varying, check_xy
 from l1lsmi._validation.parameters import seed_of
 
@@ -124,6 +126,22 @@ class MeasureProblem:
         sample, whole : MeasureProblem
         """
         return self, self
+
+    def beside(self, covariates: HostArray) -> Any:
+        """The same problem, for sets of features that are scored beside covariates.
+
+        These are columns of the table already, and in every set: a measure whose score of features and
+        covariates together says what features add has nothing to change.
+
+        Parameters
+        ----------
+        covariates : numpy.ndarray of shape (n, q)
+
+        Returns
+        -------
+        problem : MeasureProblem
+        """
+        return self
 
     def on_rows(self, rows: HostArray) -> Any:
         """The same problem on some rows, which are then in memory.
@@ -240,27 +258,38 @@ class Measure(BaseEstimator):
         """The table with heavy tails clipped, unless they are to be kept."""
         return clip_tails(table, target) if self.tails == "clip" else table
 
-    def _problem(self, X: Any, y: Any) -> Any:
+    def _problem(self, X: Any, y: Any, covariates: Any = None) -> Any:
         self._validate_params()
         X, target = check_xy(X, y, self.task)
         table = Table.of(X)
         check_varying(table)
+        values = None if covariates is None else check_covariates(covariates, table.n_rows)
+        if values is not None:
+            table = append_columns(table, values)
+            return self.bind(table, target, self.random_state).beside(values)
         return self.bind(table, target, self.random_state)
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Any, y: Any, covariates: Any = None) -> float:
         """Estimate how strongly y depends on all columns of X.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
+        covariates : array-like of shape (n_samples,) or (n_samples, n_covariates), or None, default=None
+            Numbers that y may depend on: the score is then that of the columns of X and the covariates
+            together, less that of the covariates alone.
 
         Returns
         -------
         score : float
         """
-        problem = self._problem(X, y)
-        return float(problem.score_set(problem.columns))
+        problem = self._problem(X, y, covariates)
+        everything = float(problem.score_set(problem.columns))
+        if covariates is None:
+            return everything
+        alone = problem.columns[problem.columns >= np.shape(X)[1]]
+        return everything - (float(problem.score_set(alone)) if alone.size else 0.0)
 
     def score_each(self, X: Any, y: Any) -> HostArray:
         """Estimate how strongly y depends on each column of X alone.

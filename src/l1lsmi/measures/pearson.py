@@ -11,6 +11,7 @@ from l1lsmi._arrays import HostArray, to_numpy
 from l1lsmi._numerics.correlation import correlation_with_target
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import RowTable
+from l1lsmi._validation.parameters import check_scores_sets
 from l1lsmi._validation.target import TASKS
 from l1lsmi.measures._base import Measure, MeasureProblem
 
@@ -45,18 +46,22 @@ class Pearson(Measure):
     def __init__(self, *, task: str = "auto") -> None:
         self.task = task
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Any, y: Any, covariates: Any = None) -> float:
         """Mean of the absolute correlations of the columns of X with y.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
+        covariates : None
+            Columns are looked at one at a time, never beside others.
 
         Returns
         -------
         score : float
         """
+        if covariates is not None:
+            check_scores_sets(self)
         return float(np.mean(self.score_each(X, y)))
 
     def bind(self, table: RowTable, target: Target, random_state: Any = None) -> PearsonProblem:
