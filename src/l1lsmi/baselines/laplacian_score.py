@@ -10,9 +10,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from l1lsmi._arrays import HostArray, to_numpy
 from l1lsmi._base import Selector
+from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.ranking import learned_from_scores
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Table
+from l1lsmi._validation.constraints import GROUP_PARAMETERS
 from l1lsmi._validation.target import TASKS
 from l1lsmi.baselines._graphs import (
     graph_coordinates,
@@ -47,6 +49,16 @@ class LaplacianScore(Selector):
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target;
         not used if the graph is "unsupervised".
+    must_include, must_exclude : array-like or None, default=None
+        Features that are always selected, and features that never are: names, indices or a mask. Those of
+        ``must_include`` count among the selected ones.
+    feature_groups : array-like of shape (n_features,), dict or None, default=None
+        Labels of the features, or names or indices of each group's features by its name; features without a
+        group are groups of their own. All features of a group are selected or none, by
+        the mean of their scores, and k counts groups, unless ``max_per_group`` is given.
+    max_per_group : int, dict or None, default=None
+        Maximum number of selected features of each group, or of those that a dict names; k then counts
+        features.
 
     Attributes
     ----------
@@ -87,6 +99,7 @@ class LaplacianScore(Selector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Selector._parameter_constraints,
+        **GROUP_PARAMETERS,
         "graph": [StrOptions({"supervised", "unsupervised"})],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "sigma": [Interval(Real, 1e-12, 1e12, closed="both"), None],
@@ -101,19 +114,29 @@ class LaplacianScore(Selector):
         n_neighbors: int = 5,
         sigma: float | None = None,
         task: str = "auto",
+        must_include: Any = None,
+        must_exclude: Any = None,
+        feature_groups: Any = None,
+        max_per_group: Any = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.graph = graph
         self.n_neighbors = n_neighbors
         self.sigma = sigma
         self.task = task
+        self.must_include = must_include
+        self.must_exclude = must_exclude
+        self.feature_groups = feature_groups
+        self.max_per_group = max_per_group
 
     def _uses_target(self) -> bool:
         return bool(self.graph == "supervised")
 
-    def _learn(self, table: Table, target: Target | None, k: int) -> dict[str, Any]:
+    def _learn(
+        self, table: Table, target: Target | None, k: int, constraints: Constraints | None = None
+    ) -> dict[str, Any]:
         z = to_numpy(table.take(np.arange(table.n_rows), table.varying))
-        return learned_from_scores(self._score(z, target), table.varying, table.n_columns, k)
+        return learned_from_scores(self._score(z, target), table.varying, table.n_columns, k, constraints)
 
     def _score(self, z: HostArray, target: Target | None) -> HostArray:
         if target is not None and target.is_classification:

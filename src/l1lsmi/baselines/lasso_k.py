@@ -12,9 +12,11 @@ from sklearn.utils._param_validation import StrOptions
 
 from l1lsmi._arrays import HostArray, to_numpy
 from l1lsmi._base import Selector
+from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.ranking import rank, rounded, scatter, take_best
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Table
+from l1lsmi._validation.constraints import GROUP_PARAMETERS
 from l1lsmi._validation.target import TASKS
 from l1lsmi.baselines._lasso_path import lasso_path_until
 
@@ -44,6 +46,16 @@ class LassoK(Selector):
         Number of features, or their fraction strictly between 0 and 1; None selects half.
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target.
+    must_include, must_exclude : array-like or None, default=None
+        Features that are always selected, and features that never are: names, indices or a mask. Those of
+        ``must_include`` count among the selected ones.
+    feature_groups : array-like of shape (n_features,), dict or None, default=None
+        Labels of the features, or names or indices of each group's features by its name; features without a
+        group are groups of their own. All features of a group are selected or none, by
+        the mean of their ranks, and k counts groups, unless ``max_per_group`` is given.
+    max_per_group : int, dict or None, default=None
+        Maximum number of selected features of each group, or of those that a dict names; k then counts
+        features.
 
     Attributes
     ----------
@@ -96,15 +108,32 @@ class LassoK(Selector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Selector._parameter_constraints,
+        **GROUP_PARAMETERS,
         "task": [StrOptions(set(TASKS))],
     }
 
-    def __init__(self, n_features_to_select: int | float | None = None, *, task: str = "auto") -> None:
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        task: str = "auto",
+        must_include: Any = None,
+        must_exclude: Any = None,
+        feature_groups: Any = None,
+        max_per_group: Any = None,
+    ) -> None:
         self.n_features_to_select = n_features_to_select
         self.task = task
+        self.must_include = must_include
+        self.must_exclude = must_exclude
+        self.feature_groups = feature_groups
+        self.max_per_group = max_per_group
 
-    def _learn(self, table: Table, target: Any, k: int) -> dict[str, Any]:
+    def _learn(
+        self, table: Table, target: Any, k: int, constraints: Constraints | None = None
+    ) -> dict[str, Any]:
         columns, m = table.varying, table.n_columns
+        columns = columns if constraints is None else constraints.selectable(columns)
         x = to_numpy(table.take(np.arange(table.n_rows), columns))
         y = _numbers(target)
         fit = lasso_path_until if y.ndim == 1 else _multi_task_lasso
@@ -117,7 +146,7 @@ class LassoK(Selector):
         priority = np.empty(columns.size)
         priority[order] = -np.arange(columns.size)
         priority = scatter(priority, columns, m)
-        support = take_best(priority, k)
+        support = take_best(priority, k, constraints)
         full_coef = np.zeros((m, *y.shape[1:]))
         full_coef[columns] = coef
         return {

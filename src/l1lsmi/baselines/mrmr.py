@@ -13,11 +13,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from l1lsmi._arrays import HostArray, to_numpy
 from l1lsmi._base import Selector
+from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.correlation import correlation_between, f_statistic
 from l1lsmi._numerics.discrete import States, discretise, is_discrete
 from l1lsmi._numerics.ranking import rank, scatter
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Table
+from l1lsmi._validation.constraints import GROUP_PARAMETERS
 from l1lsmi._validation.parameters import seed_of
 from l1lsmi._validation.target import TASKS
 
@@ -62,6 +64,16 @@ class MRMR(Selector):
         "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target.
     random_state : int, RandomState instance or None, default=None
         Seed of the small noise by which "knn" separates equal values; nothing else is random.
+    must_include, must_exclude : array-like or None, default=None
+        Features that are always selected, and features that never are: names, indices or a mask. Those of
+        ``must_include`` count among the selected ones.
+    feature_groups : array-like of shape (n_features,), dict or None, default=None
+        Labels of the features, or names or indices of each group's features by its name; features without a
+        group are groups of their own. All features of a group are selected or none, by
+        the mean of their scores, and k counts groups, unless ``max_per_group`` is given.
+    max_per_group : int, dict or None, default=None
+        Maximum number of selected features of each group, or of those that a dict names; k then counts
+        features.
 
     Attributes
     ----------
@@ -107,6 +119,7 @@ class MRMR(Selector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Selector._parameter_constraints,
+        **GROUP_PARAMETERS,
         "scheme": [StrOptions({"difference", "quotient"})],
         "relevance": [StrOptions(set(DEFAULT_REDUNDANCY))],
         "redundancy": [StrOptions({"auto", *DEFAULT_REDUNDANCY.values()})],
@@ -125,6 +138,10 @@ class MRMR(Selector):
         n_bins: int | None = None,
         task: str = "auto",
         random_state: Any = None,
+        must_include: Any = None,
+        must_exclude: Any = None,
+        feature_groups: Any = None,
+        max_per_group: Any = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.scheme = scheme
@@ -133,21 +150,31 @@ class MRMR(Selector):
         self.n_bins = n_bins
         self.task = task
         self.random_state = random_state
+        self.must_include = must_include
+        self.must_exclude = must_exclude
+        self.feature_groups = feature_groups
+        self.max_per_group = max_per_group
 
-    def _learn(self, table: Table, target: Any, k: int) -> dict[str, Any]:
+    def _learn(
+        self, table: Table, target: Any, k: int, constraints: Constraints | None = None
+    ) -> dict[str, Any]:
         kind = DEFAULT_REDUNDANCY[self.relevance] if self.redundancy == "auto" else self.redundancy
         if self.n_bins is not None and "discretised" not in (self.relevance, kind):
             raise ValueError(
                 f"n_bins={self.n_bins!r} is not used with relevance={self.relevance!r} and "
                 f"redundancy={self.redundancy!r}, which do not discretise: leave it at None."
             )
-        columns = table.varying
+        columns = table.varying if constraints is None else constraints.selectable(table.varying)
         x = to_numpy(table.take(np.arange(table.n_rows), columns))
         relevance, redundancy = self._parts(x, target, kind)
-        chosen, scores = _greedy(relevance, redundancy, min(k, columns.size), self.scheme == "quotient")
+        quotient = self.scheme == "quotient"
+        if constraints is None:
+            chosen, scores = _greedy(relevance, redundancy, min(k, columns.size), quotient)
+            constant = np.setdiff1d(np.arange(table.n_columns), columns)
+            order = np.concatenate([columns[chosen], constant[: k - chosen.size]])
+        else:
+            order, scores = _greedy_units(relevance, redundancy, columns, k, quotient, constraints)
         all_scores = scatter(scores, columns, table.n_columns)
-        constant = np.setdiff1d(np.arange(table.n_columns), columns)
-        order = np.concatenate([columns[chosen], constant[: k - chosen.size]])
         support = np.zeros(table.n_columns, dtype=bool)
         support[order] = True
         return {
@@ -177,29 +204,73 @@ class MRMR(Selector):
         return parts[self.relevance][0](), parts[kind][1]
 
 
+class _Scores:
+    """Relevance and redundancy with the columns selected so far.
+
+    Each selection computes only the redundancies with the column selected last.
+    """
+
+    def __init__(self, relevance: HostArray, redundancy: Redundancy, quotient: bool) -> None:
+        self._relevance, self._redundancy, self._quotient = relevance, redundancy, quotient
+        self._total = np.zeros(relevance.size)
+        self.free = np.ones(relevance.size, dtype=bool)
+        self.chosen: list[int] = []
+        self.values = relevance.copy()
+
+    def select(self, column: int) -> None:
+        self.chosen.append(column)
+        self.free[column] = False
+        if not self.free.any():
+            return
+        latest = self._redundancy(column)
+        self._total += np.maximum(latest, MIN_REDUNDANCY) if self._quotient else latest
+        mean = self._total / len(self.chosen)
+        values = self._relevance / mean if self._quotient else self._relevance - mean
+        self.values[self.free] = values[self.free]
+
+    def first_best(self, values: HostArray, possible: HostArray) -> int:
+        """The first of those with the highest value, up to rounding errors."""
+        best = values[possible].max()
+        equal = possible & (values >= best - TOLERANCE * (abs(best) + (not self._quotient)))
+        return int(np.argmax(equal))
+
+
 def _greedy(
     relevance: HostArray, redundancy: Redundancy, k: int, quotient: bool
 ) -> tuple[HostArray, HostArray]:
-    """Select k columns one by one; return them in this order, and the score of every column.
+    """Select k columns one by one; return them in this order, and the score of every column."""
+    scores = _Scores(relevance, redundancy, quotient)
+    while len(scores.chosen) < k:
+        scores.select(scores.first_best(scores.values, scores.free))
+    return np.array(scores.chosen, dtype=np.intp), scores.values
 
-    Each step computes only the redundancies with the column selected last.
-    """
-    free = np.ones(relevance.size, dtype=bool)
-    total = np.zeros(relevance.size)
-    scores = relevance.copy()
-    chosen: list[int] = []
-    while len(chosen) < k:
-        best = scores[free].max()
-        equal = free & (scores >= best - TOLERANCE * (abs(best) + (not quotient)))
-        chosen.append(int(np.argmax(equal)))
-        free[chosen[-1]] = False
-        if not free.any():
-            break
-        latest = redundancy(chosen[-1])
-        total += np.maximum(latest, MIN_REDUNDANCY) if quotient else latest
-        mean = total / len(chosen)
-        scores[free] = (relevance / mean if quotient else relevance - mean)[free]
-    return np.array(chosen, dtype=np.intp), scores
+
+def _greedy_units(
+    relevance: HostArray,
+    redundancy: Redundancy,
+    columns: HostArray,
+    k: int,
+    quotient: bool,
+    constraints: Constraints,
+) -> tuple[HostArray, HostArray]:
+    """The same for units of columns, the forced ones first, by the mean scores of their columns."""
+    scores = _Scores(relevance, redundancy, quotient)
+    inside: list[int] = []
+
+    def enter(unit: int) -> None:
+        inside.append(unit)
+        for place in np.flatnonzero(np.isin(columns, constraints.units[unit])):
+            scores.select(int(place))
+
+    for unit in constraints.forced:
+        enter(unit)
+    while len(inside) < k:
+        means = constraints.of_columns(scatter(scores.values, columns, constraints.n_columns))
+        possible = constraints.room(inside)
+        varying = possible & np.isfinite(means)
+        enter(scores.first_best(means, varying) if varying.any() else int(np.argmax(possible)))
+    order = np.concatenate([constraints.units[unit] for unit in inside])
+    return order, scores.values
 
 
 def _target_states(target: Target, n_bins: int | None) -> HostArray:

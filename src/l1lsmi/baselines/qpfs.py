@@ -10,9 +10,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from l1lsmi._arrays import HostArray, to_numpy
 from l1lsmi._base import Selector
+from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.correlation import correlation_between, correlation_with_target
 from l1lsmi._numerics.ranking import rank, scatter, take_best
 from l1lsmi._rows.table import Table
+from l1lsmi._validation.constraints import GROUP_PARAMETERS
 from l1lsmi._validation.parameters import seed_of
 from l1lsmi._validation.target import TASKS
 from l1lsmi.baselines._positive_part import CorrelationMatrix, minimise_with_positive_part
@@ -54,6 +56,16 @@ class QPFS(Selector):
         frequencies of the classes.
     random_state : int, RandomState instance or None, default=None
         Draws the features for ``n_nystrom``; nothing else is random.
+    must_include, must_exclude : array-like or None, default=None
+        Features that are always selected, and features that never are: names, indices or a mask. Those of
+        ``must_include`` count among the selected ones.
+    feature_groups : array-like of shape (n_features,), dict or None, default=None
+        Labels of the features, or names or indices of each group's features by its name; features without a
+        group are groups of their own. All features of a group are selected or none, by
+        the mean of their scores, and k counts groups, unless ``max_per_group`` is given.
+    max_per_group : int, dict or None, default=None
+        Maximum number of selected features of each group, or of those that a dict names; k then counts
+        features.
 
     Attributes
     ----------
@@ -113,6 +125,7 @@ class QPFS(Selector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Selector._parameter_constraints,
+        **GROUP_PARAMETERS,
         "alpha": [Interval(Real, 0, 1, closed="both"), None],
         "n_nystrom": [Interval(Integral, 1, None, closed="left"), None],
         "task": [StrOptions(set(TASKS))],
@@ -127,27 +140,37 @@ class QPFS(Selector):
         n_nystrom: int | None = None,
         task: str = "auto",
         random_state: Any = None,
+        must_include: Any = None,
+        must_exclude: Any = None,
+        feature_groups: Any = None,
+        max_per_group: Any = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.alpha = alpha
         self.n_nystrom = n_nystrom
         self.task = task
         self.random_state = random_state
+        self.must_include = must_include
+        self.must_exclude = must_exclude
+        self.feature_groups = feature_groups
+        self.max_per_group = max_per_group
 
-    def _learn(self, table: Table, target: Any, k: int) -> dict[str, Any]:
+    def _learn(
+        self, table: Table, target: Any, k: int, constraints: Constraints | None = None
+    ) -> dict[str, Any]:
         if self.n_nystrom is not None and self.n_nystrom > table.n_columns:
             raise ValueError(
                 f"n_nystrom={self.n_nystrom!r} is more than the {table.n_columns} features of X: pass at "
                 "most that many, or None to use all of them."
             )
-        columns = table.varying
+        columns = table.varying if constraints is None else constraints.selectable(table.varying)
         x = to_numpy(table.take(np.arange(table.n_rows), columns))
         relevance = correlation_with_target(x, target)
         alpha, minimum = self._solve(x, relevance)
         scores = np.where(minimum.weights > 0, minimum.weights, -minimum.multipliers)
         # Rounded, so that copies of a feature tie.
         order = scatter(np.round(scores, 10) if alpha < 1 else relevance, columns, table.n_columns)
-        support = take_best(order, k)
+        support = take_best(order, k, constraints)
         return {
             "support": support,
             "weights": scatter(minimum.weights, columns, table.n_columns, 0.0),

@@ -12,9 +12,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from l1lsmi._arrays import HostArray, call_single_threaded, single_threaded_blas
 from l1lsmi._base import Selector
+from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.ranking import learned_from_scores
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Table
+from l1lsmi._validation.constraints import GROUP_PARAMETERS
 from l1lsmi._validation.target import TASKS
 from l1lsmi.baselines._neighbours import MixedColumns, row_slices, weighted_neighbours
 
@@ -50,6 +52,16 @@ class ReliefF(Selector):
         "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target.
     n_jobs : int or None, default=None
         Number of threads, which process blocks of rows; the result does not depend on it.
+    must_include, must_exclude : array-like or None, default=None
+        Features that are always selected, and features that never are: names, indices or a mask. Those of
+        ``must_include`` count among the selected ones.
+    feature_groups : array-like of shape (n_features,), dict or None, default=None
+        Labels of the features, or names or indices of each group's features by its name; features without a
+        group are groups of their own. All features of a group are selected or none, by
+        the mean of their scores, and k counts groups, unless ``max_per_group`` is given.
+    max_per_group : int, dict or None, default=None
+        Maximum number of selected features of each group, or of those that a dict names; k then counts
+        features.
 
     Attributes
     ----------
@@ -93,6 +105,7 @@ class ReliefF(Selector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Selector._parameter_constraints,
+        **GROUP_PARAMETERS,
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"all"})],
         "miss_weights": [StrOptions({"uniform", "prior"})],
         "discrete_threshold": [Interval(Integral, 0, None, closed="left")],
@@ -113,6 +126,10 @@ class ReliefF(Selector):
         discrete_threshold: int = 10,
         task: str = "auto",
         n_jobs: int | None = None,
+        must_include: Any = None,
+        must_exclude: Any = None,
+        feature_groups: Any = None,
+        max_per_group: Any = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_neighbors = n_neighbors
@@ -120,8 +137,14 @@ class ReliefF(Selector):
         self.discrete_threshold = discrete_threshold
         self.task = task
         self.n_jobs = n_jobs
+        self.must_include = must_include
+        self.must_exclude = must_exclude
+        self.feature_groups = feature_groups
+        self.max_per_group = max_per_group
 
-    def _learn(self, table: Table, target: Target, k: int) -> dict[str, Any]:
+    def _learn(
+        self, table: Table, target: Target, k: int, constraints: Constraints | None = None
+    ) -> dict[str, Any]:
         # Sorted by class, the rows of a class are a slice.
         order = np.argsort(target.codes, kind="stable")
         columns = MixedColumns.of(table, order, self.discrete_threshold)
@@ -136,7 +159,7 @@ class ReliefF(Selector):
                 scores = _score_against_all(columns, sizes, class_weights) / table.n_rows
             else:
                 scores = self._sum_blocks(_class_term, columns, sizes, near, class_weights) / table.n_rows
-        return learned_from_scores(scores, table.varying, table.n_columns, k)
+        return learned_from_scores(scores, table.varying, table.n_columns, k, constraints)
 
     def _sum_blocks(self, term: Any, columns: MixedColumns, *arguments: Any) -> Any:
         """Sum the terms of all blocks of rows, in the same order for every ``n_jobs``."""
