@@ -18,6 +18,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from l1lsmi._arrays import HostArray, asarray_like, is_non_numpy, namespace
+from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.target import Target
 from l1lsmi._numerics.terms.pool import by_single_effect
 from l1lsmi._rows.table import Resources, Table, is_sparse_table
@@ -29,6 +30,7 @@ from l1lsmi._validation.columns import (
     is_frame,
     take_columns,
 )
+from l1lsmi._validation.constraints import check_constraints, check_n_units, check_selectable
 from l1lsmi._validation.features import check_supports_out_of_core, check_varying, tell_features
 from l1lsmi._validation.parameters import check_share
 from l1lsmi._validation.rows import Rows, read_rows
@@ -98,12 +100,19 @@ class Selector(SelectorMixin, BaseEstimator):
         checked = clone(self)
         rows = self._read(X, y, checked, sample_weight, given)
         table, target = rows.table, rows.target
-        k = self._n_selected(table.n_columns)
+        names = getattr(checked, "feature_names_in_", None)
+        constraints = check_constraints(self, table.n_columns, names)
+        k = self._n_selected(table.n_columns) if constraints is None else self._n_units(constraints)
         check_varying(table)
         # First: the rows of the sample that is read for it are used again in the search.
-        found = self._find_warnings(*rows.as_given(), getattr(checked, "feature_names_in_", None))
+        found = self._find_warnings(*rows.as_given(), names)
         table, said = self._choose_columns(table, target, k)
-        beside = rows.beside if target is not None else {**rows.beside, "row_weights": rows.weights}
+        beside: dict[str, Any] = dict(rows.beside)
+        if target is None:
+            beside["row_weights"] = rows.weights
+        if constraints is not None:
+            check_selectable(constraints, table.varying)
+            beside["constraints"] = constraints
         learned = self._learn(table, target, k, **beside)
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
@@ -153,6 +162,10 @@ class Selector(SelectorMixin, BaseEstimator):
         scale[kept] = table.scale[kept]
         said = f"{what}: {type(self).__name__} chose among the {n_kept:,} with the largest single effects."
         return replace(table, scale=scale), [said]
+
+    def _n_units(self, constraints: Constraints) -> int | None:
+        """The number of units to select, where constraints are given."""
+        return check_n_units(self.n_features_to_select, constraints)
 
     def _find_warnings(self, table: Any, target: Target | None, names: Any) -> list[str]:
         """What has to be said about the data, one sentence each."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.constraints import Constraints
 
 
 def rounded(scores: HostArray) -> HostArray:
@@ -27,10 +28,14 @@ def scatter(scores: HostArray, columns: HostArray, n_features: int, fill: float 
     return everywhere
 
 
-def take_best(scores: HostArray, k: int) -> HostArray:
-    """Mark the ``k`` features with the highest scores."""
+def take_best(scores: HostArray, k: int, constraints: Constraints | None = None) -> HostArray:
+    """Mark the ``k`` features with the highest scores, or the units with the highest means that fit."""
     support = np.zeros(scores.size, dtype=bool)
-    support[best_first(scores)[:k]] = True
+    if constraints is None:
+        support[best_first(scores)[:k]] = True
+        return support
+    for unit in constraints.fill(rounded(constraints.of_columns(scores)), k):
+        support[constraints.units[unit]] = True
     return support
 
 
@@ -43,9 +48,9 @@ def rank(support: HostArray, scores: HostArray) -> HostArray:
 
 
 def learned_from_scores(
-    scores: HostArray, columns: HostArray, n_features: int, k: int
+    scores: HostArray, columns: HostArray, n_features: int, k: int, constraints: Constraints | None = None
 ) -> dict[str, HostArray]:
     """The ``k`` features with the highest scores: support, ranking and scores, by name."""
     everywhere = scatter(scores, columns, n_features)
-    support = take_best(everywhere, k)
+    support = take_best(everywhere, k, constraints)
     return {"support": support, "ranking": rank(support, everywhere), "scores": everywhere}

@@ -86,6 +86,12 @@ class Kinds:
         """Coordinates of each column."""
         return np.asarray(np.maximum(self.n_levels, 1) + self.as_value)
 
+    def with_numbers(self, n_columns: int) -> Kinds:
+        """The same, and further columns that are complete numbers."""
+        missing = np.append(self.missing_share, np.zeros(n_columns))
+        as_value = np.append(self.as_value, np.zeros(n_columns, dtype=bool))
+        return Kinds((*self.shares, *(None,) * n_columns), missing, as_value)
+
     def with_missing_as_value(self, as_value: HostArray) -> Kinds:
         """The same, with "missing" a value of its own in some columns."""
         return replace(self, as_value=np.asarray(as_value & (self.missing_share > 0)))

@@ -66,6 +66,17 @@ def check_count(name: str, value: Any, n_features: int) -> int:
     return int(value)
 
 
+def check_prefix(k: Any, sizes: Any) -> int:
+    """How many leading features of an order make the allowed set of ``k``: -1 in ``sizes`` marks none."""
+    least = int(np.argmax(sizes >= 0))
+    if isinstance(k, bool) or not isinstance(k, Integral) or not least <= int(k) < len(sizes):
+        raise ValueError(
+            f"k={k!r} must be a whole number between {least} and {len(sizes) - 1}, the numbers of features "
+            "(or groups) that the constraints allow."
+        )
+    return int(sizes[int(k)])
+
+
 def check_share(name: str, value: Any, n_features: int) -> int:
     """The number of features that an int, a share of them or None (half) asks for."""
     if value is None:
@@ -108,6 +119,24 @@ def check_subsets(n_features: int, size: int, n_subsets: int, max_subsets: int |
             f"There are {n_subsets} sets of {size} out of {n_features} features, more than "
             f"max_subsets={max_subsets}: select fewer features, raise max_subsets (None takes on any "
             "number), or use another strategy such as L1Path."
+        )
+
+
+def check_allowed_sets(n_sets: int, max_subsets: int | None) -> None:
+    """Refuse to go through too many sets that constraints allow."""
+    if max_subsets is not None and n_sets > max_subsets:
+        raise ValueError(
+            f"The constraints allow more than max_subsets={max_subsets} sets: select fewer features, raise "
+            "max_subsets (None takes on any number), or use another strategy such as L1Path."
+        )
+
+
+def check_scores_sets(problem: Any) -> None:
+    """Refuse covariates with a measure that looks at one column at a time."""
+    if not hasattr(problem, "score_set"):
+        raise ValueError(
+            f"covariates are given, but {type(problem).__name__.removesuffix('Problem')} looks at one "
+            "feature at a time and cannot compare features beside them: use a measure of sets, such as HSIC."
         )
 
 

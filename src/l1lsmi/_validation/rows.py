@@ -24,6 +24,7 @@ from l1lsmi._rows.distinct import (
 )
 from l1lsmi._rows.table import Resources, RowTable, Table
 from l1lsmi._validation.columns import Columns, numbers_of_frame
+from l1lsmi._validation.constraints import check_covariates
 from l1lsmi._validation.features import (
     check_features,
     check_same_rows,
@@ -223,7 +224,12 @@ def read_rows(
 
 
 def read_rows_for(
-    measure: Any, X: Any, y: Any, sample_weight: Any, resources: Resources | None = None
+    measure: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    resources: Resources | None = None,
+    covariates: Any = None,
 ) -> tuple[Any, Rows]:
     """Rows in memory as a measure uses them, and the measure with folds of these rows.
 
@@ -233,13 +239,14 @@ def read_rows_for(
     X, y : array-like
     sample_weight : array-like of shape (n,) or None
     resources : Resources or None
+    covariates : array-like or None
 
     Returns
     -------
     measure : Measure
     rows : Rows
     """
-    beside = partial(_folds_of, getattr(measure, "cv", 1), measure.task)
+    beside = partial(_beside_measure, getattr(measure, "cv", 1), measure.task, covariates)
     rows = read_rows(X, y, measure.task, resources=resources, sample_weight=sample_weight, beside=beside)
     check_varying(rows.table)
     if rows.arrangement is not None and "folds" in rows.beside:
@@ -247,9 +254,13 @@ def read_rows_for(
     return measure, rows
 
 
-def _folds_of(cv: Any, task: str, n_rows: int, y: HostArray | None) -> dict[str, HostArray]:
+def _beside_measure(
+    cv: Any, task: str, covariates: Any, n_rows: int, y: HostArray | None
+) -> dict[str, HostArray]:
     folds = None if y is None else given_folds(cv, n_rows, y, task)
-    return {} if folds is None else {"folds": folds}
+    values = None if covariates is None else check_covariates(covariates, n_rows)
+    found = {"folds": folds, "covariates": values}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _arrangement(x: Array, given: GivenRows) -> Arrangement | None:

@@ -16,6 +16,7 @@ from l1lsmi._numerics.model import Fit
 from l1lsmi._numerics.ranking import scatter
 from l1lsmi._numerics.set_scorer import DrawScorer
 from l1lsmi._numerics.target import Target
+from l1lsmi._rows.appended import append_columns
 from l1lsmi._rows.table import RowTable, is_large_sparse
 from l1lsmi._rows.tails import clip_tails
 from l1lsmi._validation.parameters import seed_of
@@ -133,6 +134,22 @@ class MeasureProblem:
         """
         return self, self
 
+    def beside(self, covariates: HostArray) -> Any:
+        """The same problem, for sets of features that are scored beside covariates.
+
+        These are columns of the table already, and in every set: a measure whose score of features and
+        covariates together says what features add has nothing to change.
+
+        Parameters
+        ----------
+        covariates : numpy.ndarray of shape (n, q)
+
+        Returns
+        -------
+        problem : MeasureProblem
+        """
+        return self
+
     def on_rows(self, rows: HostArray) -> Any:
         """The same problem on some rows, which are then in memory.
 
@@ -248,12 +265,16 @@ class Measure(BaseEstimator):
         """The table with heavy tails clipped, unless they are to be kept."""
         return clip_tails(table, target) if self.tails == "clip" else table
 
-    def _problem(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def _problem(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> Any:
         self._validate_params()
-        measure, rows = read_rows_for(self, X, y, sample_weight)
-        return measure.bind(rows.table, rows.target, self.random_state)
+        measure, rows = read_rows_for(self, X, y, sample_weight, covariates=covariates)
+        values = rows.beside.get("covariates")
+        if values is None:
+            return measure.bind(rows.table, rows.target, self.random_state)
+        table = append_columns(rows.table, values, rows.weights)
+        return measure.bind(table, rows.target, self.random_state).beside(values)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
         """Estimate how strongly y depends on all columns of X.
 
         Parameters
@@ -262,13 +283,20 @@ class Measure(BaseEstimator):
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : array-like of shape (n_samples,) or None, default=None
             Weights of the rows: a row of weight 2 counts as two copies of it. None is 1.
+        covariates : array-like of shape (n_samples,) or (n_samples, n_covariates), or None, default=None
+            What y may depend on: the score is then that of the columns of X and the covariates together, less
+            that of the covariates alone.
 
         Returns
         -------
         score : float
         """
-        problem = self._problem(X, y, sample_weight)
-        return float(problem.score_set(problem.columns))
+        problem = self._problem(X, y, sample_weight, covariates)
+        everything = float(problem.score_set(problem.columns))
+        if covariates is None:
+            return everything
+        alone = problem.columns[problem.columns >= np.shape(X)[1]]
+        return everything - (float(problem.score_set(alone)) if alone.size else 0.0)
 
     def score_each(self, X: Any, y: Any, sample_weight: Any = None) -> HostArray:
         """Estimate how strongly y depends on each column of X alone.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -11,6 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.hsic.hsic import PairedRows, some_rows
 from l1lsmi._numerics.hsic.line import median_gap
+from l1lsmi._numerics.residual_target import residual_target
 from l1lsmi._numerics.sampling import draw_with_rare
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.medians import weighted_median_distance
@@ -19,6 +21,9 @@ from l1lsmi._validation.parameters import seed_of
 from l1lsmi._validation.target import TASKS
 from l1lsmi.measures._base import TAILS, Measure, WeightableProblem
 
+#: Kernel width of residuals with variance 1: nearly their product, so that means alone count. How far
+#: residuals spread may depend on covariates.
+NEARLY_LINEAR = 10.0
 WIDTH = Interval(Real, 1e-6, 1e6, closed="both")
 
 
@@ -29,6 +34,10 @@ class HSIC(Measure):
     numeric target, and the delta kernel on classes. It sees interactions and non-linear dependence at
     the scale of the kernel, which cannot be chosen from the data by cross-validation: by default it
     is the median distance between rows. Features are standardised inside.
+
+    Beside covariates the target's kernel is that of class memberships, or of smooth functions of a numeric
+    target, less their kernel regressions on the covariates, with a scale of its own: copies of covariates
+    would raise the plain criterion.
 
     Parameters
     ----------
@@ -123,8 +132,26 @@ class HSICProblem(WeightableProblem):
     ) -> None:
         self._pairs = PairedRows(table, target, sigma=sigma, target_sigma=target_sigma)
         super().__init__(table, target, self._pairs, seed)
+        self._covariates: HostArray | None = None
         self._seed = seed
         self._sigmas = (sigma, target_sigma)
+
+    def beside(self, covariates: HostArray) -> HSICProblem:
+        """The same problem with the kernel of what covariates leave of the target.
+
+        Parameters
+        ----------
+        covariates : numpy.ndarray of shape (n, q)
+
+        Returns
+        -------
+        problem : HSICProblem
+        """
+        other = copy(self)
+        left = residual_target(self.target, covariates)
+        other._pairs = PairedRows(self.table, left, sigma=self._sigmas[0], target_sigma=NEARLY_LINEAR)
+        other._draws, other._covariates = other._pairs, covariates
+        return other
 
     def on_sample(self, n_rows: int) -> tuple[HSICProblem, HSICProblem]:
         """The problem on a sample of the rows, and this one; each class or range of the target has its share.
@@ -143,7 +170,7 @@ class HSICProblem(WeightableProblem):
         rows, weights = draw_with_rare(target.codes, one_stratum, values, n_rows, self.rng(4))
         some = target.rows_of(rows)
         some = some if weights is None else some.weighted(weights)
-        return self._with(self.table.rows_of(rows), some), self
+        return self._with(self.table.rows_of(rows), some, rows), self
 
     def on_rows(self, rows: HostArray) -> HSICProblem:
         """The same problem on given rows, which are then in memory.
@@ -156,15 +183,16 @@ class HSICProblem(WeightableProblem):
         -------
         problem : HSICProblem
         """
-        return self._with(self.table.rows_of(rows), self.target.rows_of(rows))
+        return self._with(self.table.rows_of(rows), self.target.rows_of(rows), rows)
 
-    def _with(self, table: RowTable, target: Target) -> HSICProblem:
+    def _with(self, table: RowTable, target: Target, rows: HostArray) -> HSICProblem:
         other = HSICProblem(table, target, *self._sigmas, self._seed)
+        other = other if self._covariates is None else other.beside(self._covariates[rows])
         other._restricted_to = self._restricted_to
         return other
 
     def _with_table(self, table: Any) -> HSICProblem:
-        return self._with(table, self.target)
+        return self._with(table, self.target, np.arange(self.target.n_rows))
 
     def score_each(self, columns: HostArray) -> HostArray:
         """Score of every column alone."""

@@ -11,6 +11,7 @@ from l1lsmi._arrays import HostArray, to_numpy
 from l1lsmi._numerics.correlation import correlation_of_values, correlation_with_target
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import RowTable, is_sparse_table
+from l1lsmi._validation.parameters import check_scores_sets
 from l1lsmi._validation.target import TASKS
 from l1lsmi.measures._base import Measure, MeasureProblem
 
@@ -52,7 +53,7 @@ class Pearson(Measure):
     def __init__(self, *, task: str = "auto") -> None:
         self.task = task
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
         """Mean of the absolute correlations of the columns of X with y.
 
         Parameters
@@ -61,11 +62,15 @@ class Pearson(Measure):
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : array-like of shape (n_samples,) or None, default=None
             Weights of the rows: a row of weight 2 counts as two copies of it. None is 1.
+        covariates : None
+            Columns are looked at one at a time, never beside others.
 
         Returns
         -------
         score : float
         """
+        if covariates is not None:
+            check_scores_sets(self)
         return float(np.mean(self.score_each(X, y, sample_weight)))
 
     def bind(self, table: RowTable, target: Target, random_state: Any = None) -> PearsonProblem:

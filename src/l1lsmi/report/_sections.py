@@ -83,7 +83,9 @@ def unseen_section(selector: Any, index: FeatureIndex, n_rows: int) -> dict[str,
     validation = curve_of(selector)
     if validation is None:
         return None
-    columns = [selector.order_[:k] for k in validation.k]
+    sizes = getattr(selector, "order_sizes_", None)  # with constraints, k may count groups
+    ends = validation.k if sizes is None else np.maximum(sizes[np.minimum(validation.k, sizes.size - 1)], 0)
+    columns = [selector.order_[:k] for k in ends]
     sets = zip(columns, validation.mean, validation.standard_error, strict=True)
     return _sizes(sets, index, unseen=True, n_rows=n_rows)
 

@@ -19,10 +19,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._base import Selector
+from l1lsmi._numerics.constraints import Constraints
+from l1lsmi._rows.appended import append_columns
 from l1lsmi._rows.table import PRECISIONS, Resources, is_large_sparse
+from l1lsmi._validation.constraints import CONSTRAINT_PARAMETERS, check_covariates
 from l1lsmi._validation.features import check_device
 from l1lsmi._validation.folds import check_groups, given_folds, group_folds
-from l1lsmi._validation.parameters import check_count, check_pool_of_sparse, seed_of
+from l1lsmi._validation.parameters import check_count, check_pool_of_sparse, check_prefix, seed_of
 from l1lsmi._validation.rows import Rows
 from l1lsmi._validation.tables import MISSING
 from l1lsmi._validation.weights import CLASS_WEIGHTS
@@ -30,6 +33,7 @@ from l1lsmi.measures import Measure
 from l1lsmi.measures._base import MeasureProblem
 from l1lsmi.strategies import L1Paper, L1Path, Strategy
 from l1lsmi.strategies._base import COUNT, UNSEEDED_ROWS
+from l1lsmi.strategies._pools import selectable, without_covariates
 from l1lsmi.strategies.selection import StopReason
 from l1lsmi.strategies.validation import CLEAR, search_validated
 
@@ -64,6 +68,7 @@ class PartsSelector(Selector):
         "device": [str, None],
         "precision": [StrOptions(set(PRECISIONS))],
         "random_state": ["random_state"],
+        **CONSTRAINT_PARAMETERS,
     }
     pool: int | str | None
     p_value: bool
@@ -75,8 +80,12 @@ class PartsSelector(Selector):
     stop_reason_: str
     p_value_: float | None
     order_: HostArray
+    order_sizes_: HostArray | None
+    n_covariates_: int
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None, covariates: Any = None
+    ) -> Self:
         """Select the features of X that are most informative about y.
 
         Parameters
@@ -95,12 +104,16 @@ class PartsSelector(Selector):
         groups : array-like of shape (n_samples,) or None, default=None
             Rows with the same value belong together, such as the samples of a patient: they are never
             split between folds, or between rows that a search sees and rows that judge it.
+        covariates : array-like of shape (n_samples,) or (n_samples, n_covariates), or None, default=None
+            Numbers such as batch, age and sex that the target may depend on: features are selected for what
+            they add to them. Covariates are part of every set that is compared, but are neither selected nor
+            counted, and scores are those beyond covariates alone.
 
         Returns
         -------
         self : object
         """
-        return self._fit(X, y, sample_weight, groups=groups)
+        return self._fit(X, y, sample_weight, groups=groups, covariates=covariates)
 
     def support_for(self, k: int) -> HostArray:
         """The set of another number of features, from the same fit.
@@ -108,7 +121,8 @@ class PartsSelector(Selector):
         Parameters
         ----------
         k : int
-            Between 0 and the number of features.
+            Between 0 and the number of features. With constraints, between the number of must-includes and
+            the largest number that they allow; it counts groups where these are selected as a whole.
 
         Returns
         -------
@@ -116,8 +130,11 @@ class PartsSelector(Selector):
             Sets of growing size contain each other.
         """
         check_is_fitted(self, "order_")
-        k = 0 if k == 0 else check_count("k", k, self.order_.size)
-        support = np.zeros(self.order_.size, dtype=bool)
+        if self.order_sizes_ is None:
+            k = 0 if k == 0 else check_count("k", k, self.order_.size)
+        else:
+            k = check_prefix(k, self.order_sizes_)
+        support = np.zeros(self.support_.size, dtype=bool)
         support[self.order_[:k]] = True
         return support
 
@@ -144,7 +161,11 @@ class PartsSelector(Selector):
         folds, cv = None, getattr(self._make_measure(), "cv", None)
         if cv is not None and y is not None:
             folds = given_folds(cv, n_rows, y, self._task())
-        return {name: value for name, value in (("groups", groups), ("folds", folds)) if value is not None}
+        covariates = given.get("covariates")
+        if covariates is not None:
+            covariates = check_covariates(covariates, n_rows)
+        found = {"groups": groups, "folds": folds, "covariates": covariates}
+        return {name: value for name, value in found.items() if value is not None}
 
     def _takes_any_kind(self) -> bool:
         return True
@@ -159,16 +180,28 @@ class PartsSelector(Selector):
         raise NotImplementedError
 
     def _learn(
-        self, table: Any, target: Any, k: Any, groups: Any = None, folds: Any = None
+        self,
+        table: Any,
+        target: Any,
+        k: Any,
+        groups: Any = None,
+        folds: Any = None,
+        covariates: Any = None,
+        constraints: Constraints | None = None,
     ) -> dict[str, Any]:
         measure, strategy = self._make_measure(), self._make_strategy()
+        n_features = table.n_columns
+        if covariates is not None:
+            table = append_columns(table, covariates, target.row_weights)
+            constraints = (constraints or Constraints.of(n_features)).beside(covariates.shape[1])
         groups = check_groups(groups, table.n_rows)
         if folds is not None:
             measure = clone(measure).set_params(cv=PredefinedSplit(folds))
         elif groups is not None and "cv" in measure.get_params():
             measure = clone(measure).set_params(cv=group_folds(measure.cv, groups))
         pool = check_pool_of_sparse(self.pool, k, table) if is_large_sparse(table) else self.pool
-        if isinstance(self.pool, Integral) and k is not None and self.pool < k:
+        exactly = k is not None and (constraints is None or not constraints.has_budget)
+        if isinstance(self.pool, Integral) and exactly and self.pool < k:
             raise ValueError(
                 f"pool={self.pool} has fewer columns than the {k} features to select: pass a larger number, "
                 '"auto" or None.'
@@ -178,19 +211,24 @@ class PartsSelector(Selector):
             seed_of(random_state)  # checks it
             random_state = 0
         problem = measure.bind(table, target, random_state)
+        problem = problem if covariates is None else problem.beside(covariates)
         strategy.check(measure, problem)
         bind = partial(_bound_to, measure, random_state)
         seed = 0 if table.n_rows <= UNSEEDED_ROWS else seed_of(random_state)
-        selection, validation = search_validated(
-            bind, strategy, problem, k, pool, p_value=self.p_value, groups=groups, seed=seed
-        )
+        options = {"p_value": self.p_value, "groups": groups, "seed": seed, "constraints": constraints}
+        selection, validation = search_validated(bind, strategy, problem, k, pool, **options)
+        if covariates is not None:
+            selection, validation = without_covariates(selection, validation, n_features)
         learned = {field.name: getattr(selection, field.name) for field in fields(selection)}
         learned["path"] = list(selection.path)
+        learned["n_covariates"] = table.n_columns - n_features
         learned["validation"] = validation
         learned["frequency"] = None if validation is None else validation.frequency
-        learned["pool_size"] = table.varying.size if validation is None else validation.best_pool
+        n_selectable = selectable(problem, constraints).size
+        learned["order_sizes"] = None if constraints is None else constraints.prefix_sizes(selection.order)
+        learned["pool_size"] = n_selectable if validation is None else validation.best_pool
         if isinstance(pool, Integral):
-            learned["pool_size"] = min(int(pool), table.varying.size)
+            learned["pool_size"] = min(int(pool), n_selectable)
         learned["p_value"] = selection.p_value if validation is None else validation.p_value
         if validation is None and selection.p_value >= CLEAR:
             learned["p_value"] = None
@@ -209,9 +247,11 @@ class PartsSelector(Selector):
     def _evidence_warnings(self) -> list[str]:
         if self.p_value_ is None:
             return []
-        if not self.support_.any():
-            return [NO_FEATURES.format(self.p_value_)]
-        return [NO_EVIDENCE.format(self.p_value_)] if self.p_value_ > EVIDENCE else []
+        found = NO_EVIDENCE if self.support_.any() else NO_FEATURES
+        if self.support_.any() and self.p_value_ <= EVIDENCE:
+            return []
+        told = found.format(self.p_value_)
+        return [told if self.n_covariates_ == 0 else told.replace("predict y", "predict y beyond covariates")]
 
     def _after_fit(self) -> None:
         if self.stop_reason_ in (StopReason.TIME_LIMIT, StopReason.INTERRUPTED):

@@ -58,6 +58,21 @@ class FeatureSelector(PartsSelector):
     random_state : int, RandomState instance or None, default=None
         Draws whatever the parts draw at random; None takes that of the measure. Up to 2,000 rows, `L1Path`
         draws nothing from it: another seed gives the same answer.
+    must_include, must_exclude : array-like or None, default=None
+        Features of every set, and features of none: names, indices or a mask. Those of ``must_include``
+        count among the features that are selected.
+    feature_groups : array-like of shape (n_features,), dict or None, default=None
+        Labels of the features, or names or indices of each group's features by its name; features without a
+        group are groups of their own. All features of a group are selected or none, and k counts groups,
+        unless ``max_per_group`` is given.
+    max_per_group : int, dict or None, default=None
+        At most so many features of each group, or of those that a dict names, are selected: k then counts
+        features.
+    costs : array-like of shape (n_features,), dict or None, default=None
+        Positive costs of the features, or of those that a dict names; others cost 1.
+    budget : float or None, default=None
+        In place of a number of features: the best set whose costs sum to at most this is selected. With
+        ``n_features_to_select="auto"``, unseen rows also decide how many of them.
 
     Attributes
     ----------
@@ -67,6 +82,10 @@ class FeatureSelector(PartsSelector):
         1 for selected features; 2, 3, ... for the others, the most promising first.
     order_ : ndarray of int, shape (n_features,)
         All features, those first that smaller sets keep longest: the first k are the set of k features.
+    order_sizes_ : ndarray of int or None
+        With constraints: how many features of ``order_`` the set of 0, 1, 2, ... features (or groups) has,
+        -1 below the number of must-includes; ``order_`` then begins with these, and has no features that no
+        allowed set could add to it. None without constraints.
     validation_ : Validation or None
         How well sets of k features predict the target in rows that the search has not seen: arrays ``k``,
         ``mean``, ``standard_error`` and ``per_split``, and what they decided, ``best_k`` and ``best_pool``.
@@ -82,7 +101,7 @@ class FeatureSelector(PartsSelector):
         Number of columns that the search could choose from.
     score_ : float
         Score of the selected set; the mean over its features with `Ranking`. With `L1Path` and `L1Paper` it
-        is that of the weighted features.
+        is that of the weighted features. With covariates, its gain over that of the covariates alone.
     path_ : list
         Steps of the search: every set of a forward, backward or exhaustive search with its score
         (`Step`), every radius of a weighting.
@@ -97,6 +116,11 @@ class FeatureSelector(PartsSelector):
         and copies. `fit` warns of all of it at once.
     categories_ : list or None
         For each feature the levels of a category, the most frequent first, or None; None without categories.
+    n_covariates_ : int
+        Covariates that vary, 0 where none are given. With covariates, scores are differences: those of the
+        selected features and the covariates together, less those of the covariates alone; ``validation_``
+        and ``p_value_`` are about what features predict beyond covariates, whose weights are left out of
+        ``weights_``, ``radius_`` and ``path_``.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.
@@ -139,6 +163,12 @@ class FeatureSelector(PartsSelector):
         device: str | None = None,
         precision: str = "float64",
         random_state: Any = None,
+        must_include: Any = None,
+        must_exclude: Any = None,
+        feature_groups: Any = None,
+        max_per_group: Any = None,
+        costs: Any = None,
+        budget: float | None = None,
     ) -> None:
         self.measure = measure
         self.strategy = strategy
@@ -152,6 +182,12 @@ class FeatureSelector(PartsSelector):
         self.device = device
         self.precision = precision
         self.random_state = random_state
+        self.must_include = must_include
+        self.must_exclude = must_exclude
+        self.feature_groups = feature_groups
+        self.max_per_group = max_per_group
+        self.costs = costs
+        self.budget = budget
 
     def _validate_params(self) -> None:
         super()._validate_params()

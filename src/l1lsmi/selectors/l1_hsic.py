@@ -86,6 +86,21 @@ class L1HSIC(L1Selector):
         Restarts run in parallel in threads.
     verbose : int, default=0
         1 shows progress, as a bar where rich is installed.
+    must_include, must_exclude : array-like or None, default=None
+        Features of every set, and features of none: names, indices or a mask. Those of ``must_include``
+        count among the features that are selected.
+    feature_groups : array-like of shape (n_features,), dict or None, default=None
+        Labels of the features, or names or indices of each group's features by its name; features without a
+        group are groups of their own. All features of a group are selected or none, and k counts groups,
+        unless ``max_per_group`` is given.
+    max_per_group : int, dict or None, default=None
+        At most so many features of each group, or of those that a dict names, are selected: k then counts
+        features.
+    costs : array-like of shape (n_features,), dict or None, default=None
+        Positive costs of the features, or of those that a dict names; others cost 1.
+    budget : float or None, default=None
+        In place of a number of features: the best set whose costs sum to at most this is selected. With
+        ``n_features_to_select="auto"``, unseen rows also decide how many of them.
 
     Attributes
     ----------
@@ -97,6 +112,10 @@ class L1HSIC(L1Selector):
         1 for selected features; 2, 3, ... for the others, those that survived longest on the path first.
     order_ : ndarray of int, shape (n_features,)
         All features, those first that smaller sets keep longest: the first k are the set of k features.
+    order_sizes_ : ndarray of int or None
+        With constraints: how many features of ``order_`` the set of 0, 1, 2, ... features (or groups) has,
+        -1 below the number of must-includes; ``order_`` then begins with these, and has no features that no
+        allowed set could add to it. None without constraints.
     validation_ : Validation or None
         How well sets of k features predict the target in rows that the search has not seen: arrays ``k``,
         ``mean``, ``standard_error`` and ``per_split``, and what they decided, ``best_k`` and ``best_pool``.
@@ -111,7 +130,7 @@ class L1HSIC(L1Selector):
     pool_size_ : int
         Number of columns that the search could choose from.
     hsic_ : float
-        The criterion for the weighted features.
+        The criterion for the weighted features; with covariates, its gain over that of the covariates alone.
     sigma_ : float
         The kernel width behind it.
     radius_ : float
@@ -127,6 +146,11 @@ class L1HSIC(L1Selector):
         and copies. `fit` warns of all of it at once.
     categories_ : list or None
         For each feature the levels of a category, the most frequent first, or None; None without categories.
+    n_covariates_ : int
+        Covariates that vary, 0 where none are given. With covariates, scores are differences: those of the
+        selected features and the covariates together, less those of the covariates alone; ``validation_``
+        and ``p_value_`` are about what features predict beyond covariates, whose weights are left out of
+        ``weights_``, ``radius_`` and ``path_``.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.
@@ -176,6 +200,12 @@ class L1HSIC(L1Selector):
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        must_include: Any = None,
+        must_exclude: Any = None,
+        feature_groups: Any = None,
+        max_per_group: Any = None,
+        costs: Any = None,
+        budget: float | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.algorithm = algorithm
@@ -197,6 +227,12 @@ class L1HSIC(L1Selector):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.must_include = must_include
+        self.must_exclude = must_exclude
+        self.feature_groups = feature_groups
+        self.max_per_group = max_per_group
+        self.costs = costs
+        self.budget = budget
 
     def _make_measure(self) -> Measure:
         return HSIC(sigma=self.sigma, task=self.task, tails=self.tails)

@@ -222,6 +222,15 @@ class ClusterTable(OutOfCoreTable):
         found = _run(self.client, _take, wanted)
         return self.table_of(np.concatenate(found))
 
+    def appended(self, values: HostArray, mean: HostArray, scale: HostArray) -> ClusterTable:
+        """The same rows with further columns, joined where they are."""
+        with _cluster_errors(self.client):
+            chunks = [
+                self.client.submit(_joined, chunk, values[start:stop], pure=False)
+                for chunk, start, stop in zip(self.chunks, self.starts[:-1], self.starts[1:], strict=True)
+            ]
+        return replace(self, chunks=chunks, mean=mean, scale=scale)
+
     def parts(self, target: Any, fold_of_row: HostArray, part_rows: int) -> ClusterParts:
         """The rows with their targets and folds, in the chunks on the workers."""
         target, fold_of_row = self.in_order_of_reading(target, fold_of_row)
@@ -452,6 +461,10 @@ def _take(block: HostArray, rows: HostArray) -> HostArray:
 
 def _repeated(block: HostArray, counts: HostArray) -> HostArray:
     return np.repeat(block, counts, axis=0)
+
+
+def _joined(block: HostArray, values: HostArray) -> HostArray:
+    return np.hstack([block, values.astype(block.dtype)])
 
 
 def _task(function: Callable[..., Any], arguments: tuple[Any, ...]) -> _Task:

@@ -10,8 +10,8 @@ from l1lsmi.strategies.exhaustive import Exhaustive
 from l1lsmi.strategies.forward import Forward
 from l1lsmi.strategies.l1_paper import L1Paper
 from l1lsmi.strategies.l1_path import L1Path
-from l1lsmi.strategies.ranking import RankedSelection, Ranking
-from l1lsmi.strategies.selection import Selection, Step, WeightedSelection
+from l1lsmi.strategies.ranking import Ranking
+from l1lsmi.strategies.selection import RankedSelection, Selection, Step, WeightedSelection
 
 __all__ = [
     "Ranking",

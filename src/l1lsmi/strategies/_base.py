@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils._param_validation import Interval
 
 from l1lsmi._arrays import single_threaded_blas
+from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._progress import Progress
 from l1lsmi._rows.table import Resources, is_large_sparse
 from l1lsmi._validation.parameters import check_count, check_measure, check_needs
@@ -133,7 +134,9 @@ class Strategy(BaseEstimator):
         """
         check_needs(self, measure, missing_members(self.needs, problem))
 
-    def search(self, problem: Any, k: int, budget: Budget | None = None) -> Any:
+    def search(
+        self, problem: Any, k: int, budget: Budget | None = None, constraints: Constraints | None = None
+    ) -> Any:
         """Choose ``k`` features of a measure that is bound to data.
 
         Parameters
@@ -144,6 +147,8 @@ class Strategy(BaseEstimator):
             Between 1 and the number of features.
         budget : Budget or None
             The clock, where it runs already.
+        constraints : Constraints or None
+            Which sets are allowed; ``k`` then counts their units.
 
         Returns
         -------
@@ -152,26 +157,34 @@ class Strategy(BaseEstimator):
         self._validate_params()
         k = check_count("k", k, problem.n_features)
         budget = budget or Budget(self.time_limit)
+        run: Any = self if constraints is None else self._within(constraints)
         with (
             single_threaded_blas(),
-            Progress(self._n_steps(problem, k), self.verbose, self.step_name) as progress,
+            Progress(run._n_steps(problem, k), self.verbose, self.step_name) as progress,
         ):
             problem = self._load(problem)
-            state, data = self._start(problem, k), self._prepare(problem)
+            state, data = run._start(problem, k), run._prepare(problem)
             try:
                 # The one interruptible loop of all strategies.
-                for done in self._steps(data, k, state, budget):
+                for done in run._steps(data, k, state, budget):
                     progress.advance(done.score, done.note, steps=done.n_steps)
                     if budget.spent() and not state.finished:
                         state.reason = StopReason.TIME_LIMIT
                         break
-                return self._result(data, k, state, budget)
+                return run._result(data, k, state, budget)
             except KeyboardInterrupt:
                 if not state.has_answer:
                     raise
                 budget.cancelled = True
                 state.reason = StopReason.INTERRUPTED
-                return self._result(data, k, state, budget)
+                return run._result(data, k, state, budget)
+
+    def _within(self, constraints: Constraints) -> Any:
+        """The same search among the sets that constraints allow: has the methods of its steps."""
+        raise ValueError(
+            f"{type(self).__name__} cannot keep to must_include, must_exclude, feature_groups, costs or "
+            "covariates: leave them out, or use another strategy such as L1Path."
+        )
 
     def size_for_order(self, most: int) -> int:
         """How many features to search for, in order to have sets of all sizes up to ``most``.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from l1lsmi._arrays import Array, HostArray, namespace, to_numpy
-from l1lsmi._numerics.model import Evaluation, Model, ModelBatch
+from l1lsmi._numerics.model import Evaluation, Fit, Model, ModelBatch
 from l1lsmi._numerics.optimization.ascent import ascend, relative_step
 from l1lsmi._numerics.optimization.exchanges import FeatureSet
 from l1lsmi._numerics.ranking import rank
@@ -62,12 +62,7 @@ def weighted_selection(
     if explored is not whole and not budget.spent():
         state.best = _best_on_all_rows(whole, state, scores, budget)
     columns = np.array(state.best, dtype=np.intp)
-    weights = np.zeros(whole.n_features)
-    weights[columns], model = _final_weights(state, draw, budget)
-    if explored is not whole:
-        draw = whole.draws([(0, 0)])
-        model = draw.select_model_near(weights[columns], columns, model).model
-    fit = draw.fit(weights[columns], columns, model)
+    weights, model, fit, _ = fitted_best(whole, explored, draw, state, budget)
     support = np.zeros(whole.n_features, dtype=bool)
     support[columns] = True
     constant = np.setdiff1d(np.arange(whole.n_features), whole.columns)
@@ -90,6 +85,19 @@ def weighted_selection(
         stop_reason=state.reason,
         order=np.concatenate([inside, others[np.argsort(ranking[others], kind="stable")]]),
     )
+
+
+def fitted_best(
+    whole: Weightable, explored: Weightable, draw: Draws, state: WeightingState, budget: Budget
+) -> tuple[HostArray, Model, Fit, Draws]:
+    """Weights of the best set, its model, the fit to all rows and the draw that it was made on."""
+    columns = np.array(state.best, dtype=np.intp)
+    weights = np.zeros(whole.n_features)
+    weights[columns], model = _final_weights(state, draw, budget)
+    if explored is not whole:
+        draw = whole.draws([(0, 0)])
+        model = draw.select_model_near(weights[columns], columns, model).model
+    return weights, model, draw.fit(weights[columns], columns, model), draw
 
 
 def _best_on_all_rows(

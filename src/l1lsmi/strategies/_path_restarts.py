@@ -53,6 +53,7 @@ class PathState:
     weights: HostArray
     model: Model
     survival: HostArray
+    held: HostArray | None = None
     points: list[PathPoint] = field(default_factory=list)
     n_iter: int = 0
     finished: bool = False
@@ -83,7 +84,7 @@ def next_radius(state: PathState, result: AscentResult, k: int, keep: float, sto
     radius = float(state.weights.sum())
     state.n_iter += result.n_steps
     state.points.append(_point(state.restart, radius, state.columns, result))
-    weights = result.weights
+    weights = _kept(result.weights, state.columns, state.held)
     state.survival[state.columns] = len(state.points) + 0.5 * weights / weights.max()
     # Weights and width enter the kernels as one: back to the radius, the width takes the factor.
     factor = radius / weights.sum()
@@ -91,10 +92,28 @@ def next_radius(state: PathState, result: AscentResult, k: int, keep: float, sto
     columns, weights = state.columns[weights > 0], weights[weights > 0]
     state.finished = state.points[-1].size <= k or stop
     if columns.size > k and not state.finished:
-        smaller = shrink(weights, k, keep)
+        smaller = _shrunk(weights, columns, k, keep, state.held)
         model = model.rescaled(float(np.linalg.norm(smaller) / np.linalg.norm(weights)))
         columns, weights = columns[smaller > 0], smaller[smaller > 0]
     state.columns, state.weights, state.model = columns, weights, model
+
+
+def _kept(weights: HostArray, columns: HostArray, held: HostArray | None) -> HostArray:
+    """The same weights, those of the features that are held no smaller than the mean of all that are left."""
+    if held is None:
+        return weights
+    left = weights[weights > 0]
+    return np.where(np.isin(columns, held), np.maximum(weights, left.mean() if left.size else 1.0), weights)
+
+
+def _shrunk(weights: HostArray, columns: HostArray, k: int, keep: float, held: HostArray | None) -> HostArray:
+    """Weights on the next smaller ball, which features that are held are no part of."""
+    if held is None:
+        return shrink(weights, k, keep)
+    free = ~np.isin(columns, held)
+    smaller = weights.copy()
+    smaller[free] = shrink(weights[free], max(0, k - int((~free).sum())), keep)
+    return smaller
 
 
 def run_restarts(
@@ -105,15 +124,19 @@ def run_restarts(
     budget: Budget,
     state: WeightingState,
     scored: bool = False,
+    held: HostArray | None = None,
 ) -> tuple[list[Outcome], TimedScore | None]:
-    """Follow the paths of a batch of restarts to their ends; ``scored`` also scores the set of the first."""
+    """Follow the paths of a batch of restarts to their ends; ``scored`` also scores the set of the first.
+
+    Features that are held keep their weights, and count among the ``k`` that are left.
+    """
     columns = problem.columns
     draws = problem.draws([(1, index) for index in indices])
     weights = np.stack([random_weights(columns.size, problem.rng(2, index)) for index in indices])
     narrowness = [settings.narrowness[index % len(settings.narrowness)] for index in indices]
     models = draws.start_models(draws.asarray(weights), np.tile(columns, (len(indices), 1)), narrowness)
     paths = [
-        PathState(index, columns, w, model, np.zeros(problem.n_features))
+        PathState(index, columns, w, model, np.zeros(problem.n_features), held)
         for index, w, model in zip(indices, weights, models, strict=True)
     ]
     while active := [i for i, path in enumerate(paths) if not path.finished]:

@@ -8,7 +8,9 @@ from functools import partial
 import numpy as np
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.constraints import Constraints
 from l1lsmi.strategies._base import Advance
+from l1lsmi.strategies._constrained import ConstrainedBackward
 from l1lsmi.strategies._greedy import GreedySearch, GreedyState
 from l1lsmi.strategies.protocols import ScoresRemovals
 from l1lsmi.strategies.selection import Budget, Step, StopReason
@@ -18,7 +20,8 @@ class Backward(GreedySearch):
     """Remove one feature at a time, always the one without which the set scores highest.
 
     It sees interactions; the cost grows with the square of the number of features. The path has every set on
-    the way.
+    the way. Groups of features are removed as a whole. With a budget, those go first without which least is
+    lost for each unit of cost, and the best allowed set on the way is taken.
 
     Parameters
     ----------
@@ -59,6 +62,9 @@ class Backward(GreedySearch):
         k : int
         """
         return 1
+
+    def _within(self, constraints: Constraints) -> ConstrainedBackward:
+        return ConstrainedBackward(self, constraints)
 
     def _n_steps(self, problem: ScoresRemovals, k: int) -> int:
         return max(problem.columns.size - k, 0) + 1

@@ -11,9 +11,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.ranking import best_first, rank
 from l1lsmi._validation.parameters import check_subsets
 from l1lsmi.strategies._base import COUNT, Advance, SearchState, Strategy
+from l1lsmi.strategies._constrained import ConstrainedExhaustive
 from l1lsmi.strategies._parallel import in_order
 from l1lsmi.strategies.protocols import ScoresAdditions
 from l1lsmi.strategies.selection import Budget, Selection, Step, StopReason
@@ -25,7 +27,8 @@ FAMILY = 16
 class Exhaustive(Strategy):
     """Score every set of k features and take the best.
 
-    The reference for all other strategies, where there are few enough sets.
+    The reference for all other strategies, where there are few enough sets. With constraints, every allowed
+    set: with a budget, of any number of features.
 
     Parameters
     ----------
@@ -69,6 +72,9 @@ class Exhaustive(Strategy):
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _within(self, constraints: Constraints) -> ConstrainedExhaustive:
+        return ConstrainedExhaustive(self, constraints)
 
     def _start(self, problem: ScoresAdditions, k: int) -> ExhaustiveState:
         size = min(k, problem.columns.size)

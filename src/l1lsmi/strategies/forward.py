@@ -8,8 +8,10 @@ from functools import partial
 import numpy as np
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.ranking import best_first
 from l1lsmi.strategies._base import Advance
+from l1lsmi.strategies._constrained import ConstrainedForward
 from l1lsmi.strategies._greedy import GreedySearch, GreedyState
 from l1lsmi.strategies.protocols import ScoresAdditions
 from l1lsmi.strategies.selection import Budget, Step, StopReason
@@ -19,7 +21,9 @@ class Forward(GreedySearch):
     """Add one feature at a time, always the one with which the set scores highest.
 
     It leaves out redundant features, and misses features that are informative only in interaction. The path
-    has every set on the way: one run answers for all smaller numbers of features.
+    has every set on the way: one run answers for all smaller numbers of features. Groups of features are
+    added as a whole. With a budget it runs twice, by gains and by gains for each unit of cost, and takes the
+    best set on the way.
 
     Parameters
     ----------
@@ -49,6 +53,9 @@ class Forward(GreedySearch):
     """
 
     needs = ScoresAdditions
+
+    def _within(self, constraints: Constraints) -> ConstrainedForward:
+        return ConstrainedForward(self, constraints)
 
     def _n_steps(self, problem: ScoresAdditions, k: int) -> int:
         return min(k, problem.columns.size)

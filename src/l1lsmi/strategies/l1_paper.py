@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.model import Evaluation, ScoredModel
 from l1lsmi._numerics.optimization.ascent import ascend, diminishing_step
 from l1lsmi._numerics.optimization.exchanges import FeatureSet
@@ -19,6 +20,7 @@ from l1lsmi._numerics.optimization.radius import PathPoint, double_then_halve
 from l1lsmi._numerics.ranking import scatter
 from l1lsmi._numerics.sampling import random_weights
 from l1lsmi.strategies._base import COUNT, COUNT_OR_ZERO, POSITIVE, Advance
+from l1lsmi.strategies._constrained_weighting import ConstrainedPaper
 from l1lsmi.strategies._parallel import in_order
 from l1lsmi.strategies._weighting import L1Weighting, Outcome, WeightingSearch, WeightingState
 from l1lsmi.strategies.protocols import Draws, Weightable
@@ -133,13 +135,13 @@ class L1Paper(L1Weighting):
         if self._takes_all(search, k, state):
             return
         problem = search.explored
-        values = _SetValues(problem.draws([(0,)]))
+        values = SetValues(problem.draws([(0,)]))
 
         def sizes_first(support: FeatureSet) -> tuple[int, int]:  # the first two keys of line 24
             excess = len(support) - k
             return abs(excess), excess
 
-        restart = partial(_restart, k=k, strategy=self, budget=budget, state=state)
+        restart = partial(run_paper_restart, k=k, strategy=self, budget=budget, state=state)
         indices = range(len(state.outcomes), self.n_restarts)
         for number, visited in zip(indices, in_order(restart, problem, indices, self.n_jobs), strict=True):
             nearest = min(sizes_first(outcome.support) for outcome in visited)
@@ -152,6 +154,17 @@ class L1Paper(L1Weighting):
             state.finished = number == self.n_restarts - 1
             yield Advance(values(state.best), f"{len(state.points)} radii")
 
+    def _within(self, constraints: Constraints) -> ConstrainedPaper:
+        return ConstrainedPaper(self, constraints)
+
+    def run_restart(self, problem: Weightable, index: int, **given: Any) -> list[Outcome]:
+        """Every set on the way of one radius search."""
+        return run_paper_restart(problem, index, strategy=self, **given)
+
+    def set_values(self, problem: Weightable) -> SetValues:
+        """Estimates of the measure for sets of features."""
+        return SetValues(problem.draws([(0,)]))
+
     def _result(self, search: WeightingSearch, k: int, state: WeightingState, budget: Budget) -> Any:
         found = state.outcome_of(state.best or ())
         if state.weights is None and found is not None:
@@ -161,7 +174,7 @@ class L1Paper(L1Weighting):
         return super()._result(search, k, state, budget)
 
 
-class _SetValues:
+class SetValues:
     """Estimates of the measure for sets of features with equal weights, on one draw, each computed once."""
 
     def __init__(self, draw: Draws) -> None:
@@ -176,10 +189,19 @@ class _SetValues:
         return self._values[support]
 
 
-def _restart(
-    problem: Weightable, index: int, k: int, strategy: L1Paper, budget: Budget, state: WeightingState
+def run_paper_restart(
+    problem: Weightable,
+    index: int,
+    k: int,
+    strategy: L1Paper,
+    budget: Budget,
+    state: WeightingState,
+    held: HostArray | None = None,
 ) -> list[Outcome]:
-    """Every set on the way of one radius search; all share its points and its count of steps."""
+    """Every set on the way of one radius search; all share its points and its count of steps.
+
+    Features that are held have weight 1 and are no part of the ball, but count among the ``k``.
+    """
     rng = problem.rng(2, index)
     draw = problem.draws([(1, index)])
     columns = problem.columns
@@ -189,7 +211,7 @@ def _restart(
 
     def size_at(radius: float) -> int:
         nonlocal n_iter
-        weights, n_steps, value, score = _solve(draw, columns, radius, strategy, budget, rng)
+        weights, n_steps, value, score = _solve(draw, columns, radius, strategy, budget, rng, held)
         n_iter += n_steps
         support, positive = columns[weights > 0], weights[weights > 0]
         points.append(PathPoint(index, radius, support.size, support, positive, value, score))
@@ -223,6 +245,7 @@ def _solve(
     strategy: L1Paper,
     budget: Budget,
     rng: np.random.Generator,
+    held: HostArray | None = None,
 ) -> tuple[HostArray, int, float, float]:
     """Ascend inside one ball; returns weights, steps, and objective and score at those weights."""
     selected: ScoredModel | None = None
@@ -243,12 +266,15 @@ def _solve(
         value, gradient[0, active] = draw.value_and_gradient(*of_active, selected.model)
         return Evaluation(weights, np.array([value]), gradient, np.array([selected.model.regularization]))
 
+    free = np.ones(columns.size, dtype=bool) if held is None else ~np.isin(columns, held)
+
     def project(weights: HostArray) -> HostArray:
-        inside = project_to_simplex_ball(weights[0], radius)
+        inside = np.ones(columns.size)
+        inside[free] = project_to_simplex_ball(weights[0, free], radius)
         return np.where(inside > strategy.zero, inside, 0.0)[None]
 
     ascent = ascend(
-        random_weights(columns.size, rng)[None] * radius,
+        np.where(free, random_weights(columns.size, rng) * radius, 1.0)[None],
         evaluate,
         diminishing_step(strategy.step_size),
         project,

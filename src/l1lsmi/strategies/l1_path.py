@@ -22,11 +22,14 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
+from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.grids import START_NARROWNESS
 from l1lsmi._numerics.optimization.exchanges import NO_HINTS, FeatureSet, Hints, refine_by_exchanges
 from l1lsmi._numerics.terms.search import TermSearch
 from l1lsmi._validation.parameters import check_all_positive
 from l1lsmi.strategies._base import COUNT, COUNT_OR_ZERO, UNSEEDED_ROWS, Advance
+from l1lsmi.strategies._constrained_weighting import ConstrainedPath
 from l1lsmi.strategies._parallel import cluster_of, in_order
 from l1lsmi.strategies._path_restarts import PathSettings, run_restarts
 from l1lsmi.strategies._weighting import L1Weighting, Outcome, WeightingSearch, WeightingState
@@ -65,6 +68,11 @@ class L1Path(L1Weighting):
     shrinking radius, ascending on the cross-validation score, and compares and refines the sets that it
     ends with. Restarts are made for as long as they may find something that the effects do not show. Its
     candidates for the model are its own (see `_numerics/grids.py`), whatever the measure's are.
+
+    With constraints, features that must be selected and covariates are in the kernels and among the effects
+    all the way; the sets that effects and restarts propose are made allowed ones, and the best of these
+    improved by exchanges of one and of two features or groups, with a budget also by adding and dropping
+    some. Where few sets are allowed, all are compared.
 
     Parameters
     ----------
@@ -236,6 +244,46 @@ class L1Path(L1Weighting):
             state.reason = StopReason.DISAGREED
         self._refine(search, state, list(votes), budget, left)
 
+    # -- among allowed sets ----------------------------------------------------------------
+
+    def _within(self, constraints: Constraints) -> ConstrainedPath:
+        return ConstrainedPath(self, constraints)
+
+    def terms_may_score(self, search: WeightingSearch) -> bool:
+        """Whether there are rows enough for losses by terms."""
+        needed = max(TERM_ROWS, ROWS_PER_COLUMN * search.explored.columns.size)
+        return bool(search.whole.table.n_rows >= needed)
+
+    def mostly_explained(self, loss: float) -> bool:
+        """Whether a set with a loss explains most of the target."""
+        return loss < MOSTLY_EXPLAINED
+
+    def is_perfect(self, search: WeightingSearch, loss: float) -> bool:
+        """Whether no set can have a noticeably lower loss."""
+        return loss < search.explored.best_loss + NEARLY
+
+    def patience(self, search: WeightingSearch, best: FeatureSet, k: int) -> int:
+        """Restarts in vain that end the search."""
+        left = self._left_to_find(search, len(best), WeightingState(StopReason.RESTARTS))
+        most = LARGE_PATIENCE if self._is_large(search.explored) else self.n_restarts
+        return min(most, PATIENCE.get(left, self.n_restarts))
+
+    def n_starts(self, search: WeightingSearch) -> int:
+        """How many sets are refined."""
+        return 1 if self._is_large(search.explored) else self.n_refined
+
+    def restarts(
+        self, search: WeightingSearch, k: int, state: WeightingState, budget: Budget, held: HostArray
+    ) -> tuple[Weightable, Any, list[range]]:
+        """The problem that paths climb on, the function of a batch of restarts, and the batches."""
+        problem = self._climbed(search.explored, self._left_to_find(search, k, state))
+        size, indices = problem.batch_size(), range(self.n_restarts)
+        batches = [indices[i : i + size] for i in range(0, len(indices), size)]
+        options: dict[str, Any] = {"k": k, "settings": self._settings(), "budget": budget, "state": state}
+        return problem, partial(run_restarts, held=held if held.size else None, **options), batches
+
+    # -- parts of the search ---------------------------------------------------------------
+
     def _left_to_find(self, search: WeightingSearch, k: int, state: WeightingState) -> str:
         """How much the path may find that terms have not.
 
@@ -270,9 +318,7 @@ class L1Path(L1Weighting):
         useful = search.terms.possible_columns()
         if useful.size >= 2 * k and useful.size < search.explored.columns.size:
             search.explored = search.explored.restricted_to(useful)
-        needed = max(TERM_ROWS, ROWS_PER_COLUMN * search.explored.columns.size)
-        enough = search.whole.table.n_rows >= needed
-        search.scores.use_terms = enough and search.scores.terms_suffice(state.start)
+        search.scores.use_terms = self.terms_may_score(search) and search.scores.terms_suffice(state.start)
         if state.best is not None:
             return
         state.best = state.start

@@ -8,33 +8,22 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.ranking import best_first, rank, scatter, take_best
 from l1lsmi.strategies._base import Advance, SearchState, Strategy
+from l1lsmi.strategies._constrained import ConstrainedRanking
 from l1lsmi.strategies._parallel import in_order
 from l1lsmi.strategies.protocols import ScoresEach
-from l1lsmi.strategies.selection import Budget, Selection, StopReason
-
-
-@dataclass(frozen=True)
-class RankedSelection(Selection):
-    """The features with the highest scores.
-
-    The score is the mean of theirs, and there is no path.
-
-    Attributes
-    ----------
-    scores : numpy.ndarray of float, shape (m,)
-        Score of every feature alone; minus infinity for constant ones, and for those that the time limit
-        left out.
-    """
-
-    scores: HostArray
+from l1lsmi.strategies.selection import Budget, RankedSelection, StopReason
 
 
 class Ranking(Strategy):
     """Take the features with the highest scores of their own.
 
-    Cheap, and right where features are neither redundant nor interact.
+    Cheap, and right where features are neither redundant nor interact. Groups of features that are selected
+    as a whole are ranked by the mean of their scores; with costs and a budget, features are taken in the
+    order of their score for each unit of cost, every one that still fits and whose score is positive. Beside
+    covariates, the score of a feature is what it adds to them.
 
     Parameters
     ----------
@@ -66,6 +55,9 @@ class Ranking(Strategy):
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _within(self, constraints: Constraints) -> ConstrainedRanking:
+        return ConstrainedRanking(self, constraints)
 
     def _start(self, problem: ScoresEach, k: int) -> RankingState:
         return RankingState(StopReason.ALL_SCORED, scores=np.full(problem.columns.size, -np.inf))

@@ -118,6 +118,22 @@ class Selection:
 
 
 @dataclass(frozen=True)
+class RankedSelection(Selection):
+    """The features with the highest scores.
+
+    The score is the mean of theirs, and there is no path.
+
+    Attributes
+    ----------
+    scores : numpy.ndarray of float, shape (m,)
+        Score of every feature alone; minus infinity for constant ones, and for those that the time limit
+        left out.
+    """
+
+    scores: HostArray
+
+
+@dataclass(frozen=True)
 class WeightedSelection(Selection):
     """A set of features with weights.
 

@@ -18,15 +18,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from l1lsmi._arrays import HostArray, single_threaded_blas, to_numpy
+from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.held_out import agreement_p_value, combined_p_value, predict_unseen
 from l1lsmi._numerics.sampling import draw_spread
 from l1lsmi._numerics.squared_loss.target_functions import TargetFunctions
 from l1lsmi._numerics.target import Target
-from l1lsmi._numerics.terms.pool import by_single_effect, chances_of_single_effects
+from l1lsmi._numerics.terms.pool import chances_of_single_effects
 from l1lsmi._progress import Progress
 from l1lsmi._rows.table import is_large_sparse
 from l1lsmi.strategies._base import Strategy
 from l1lsmi.strategies._parallel import cluster_of, in_order
+from l1lsmi.strategies._pools import in_pool, selectable, set_of_size, without_features
 from l1lsmi.strategies.selection import Budget, StopReason
 
 #: Blocks of rows, and how many of them the first search sees.
@@ -118,9 +120,9 @@ def pool_sizes(n_columns: int, k: int) -> list[int]:
     return [*(size for size in sizes if 2 * size <= n_columns), n_columns]
 
 
-def sizes_up_to(most: int) -> HostArray:
-    """Numbers of features whose sets are judged: all small ones, then fewer and fewer."""
-    sizes = [0]
+def sizes_up_to(most: int, least: int = 0) -> HostArray:
+    """Numbers of features whose sets are judged: none, small ones from the least, then fewer and fewer."""
+    sizes = [0, least] if least else [0]
     while sizes[-1] < most:
         last = sizes[-1]
         sizes.append(min(most, last + 1 if last < EVERY_SIZE else max(last + 1, int(LARGER * last))))
@@ -137,6 +139,7 @@ def search_validated(
     p_value: bool = True,
     groups: HostArray | None = None,
     seed: int = 0,
+    constraints: Constraints | None = None,
 ) -> tuple[Any, Validation | None]:
     """Select features, with unseen rows where they have something to decide.
 
@@ -158,6 +161,8 @@ def search_validated(
         Whether unseen rows are asked for a p-value where that is all that they have to decide.
     groups : numpy.ndarray of int, shape (n,) or None
     seed : int
+    constraints : Constraints or None
+        Which sets are allowed; numbers of features are then numbers of their units.
 
     Returns
     -------
@@ -166,21 +171,24 @@ def search_validated(
         None where unseen rows had nothing to decide.
     """
     budget = Budget(getattr(strategy, "time_limit", None))
-    n_columns = problem.columns.size
-    most = min(n_columns, MAX_SELECTED) if k is None else k
+    n_columns = selectable(problem, constraints).size
+    n_units = n_columns if constraints is None else constraints.max_size
+    least = 0 if constraints is None else len(constraints.forced)
+    most = max(least, min(n_units, MAX_SELECTED)) if k is None else k
     pools = [n_columns]
     if pool == "auto" and strategy.compares_pools and n_columns > problem.table.n_rows:
         pools = pool_sizes(n_columns, k or POOL_SIZE)
     elif isinstance(pool, Integral):
-        pools = [min(max(int(pool), most), n_columns)]
-    options: dict[str, Any] = {"groups": groups, "seed": seed}
-    search = partial(_search_in_pool, strategy, problem)
+        wanted = most if constraints is None or not constraints.has_budget else least
+        pools = [min(max(int(pool), wanted), n_columns)]
+    options: dict[str, Any] = {"groups": groups, "seed": seed, "constraints": constraints}
+    search = partial(_search_in_pool, strategy, problem, constraints)
     if k is not None and len(pools) == 1:
         selection = search(pools[0], k, budget)
         asked = p_value and strategy.has_p_value and selection.p_value >= CLEAR
         if not asked or selection.stop_reason in STOPPED:
             return selection, None
-        sizes = np.array([0, min(k, n_columns)])
+        sizes = np.array([0, min(k, n_units)])
         try:
             found = validate(bind, strategy, problem, sizes, pools, budget=budget.part(1.0), **options)
         except KeyboardInterrupt:
@@ -191,28 +199,32 @@ def search_validated(
     try:
         found = None
         if len(pools) > 1:
-            found = judge(np.array([0, min(k or POOL_SIZE, n_columns)]), pools)
+            found = judge(np.array([0, max(least, min(k or POOL_SIZE, n_units))]), pools)
         if k is None and (found is not None or len(pools) == 1):
-            found = _joined(found, judge(sizes_up_to(most), pools if found is None else [found.best_pool]))
+            found = _joined(
+                found, judge(sizes_up_to(most, least), pools if found is None else [found.best_pool])
+            )
     except KeyboardInterrupt:
         budget.cancelled = True
-        selection = search(pools[0], k or min(POOL_SIZE, most), budget)
+        selection = search(pools[0], k or max(least, min(POOL_SIZE, most)), budget)
         return replace(selection, stop_reason=StopReason.INTERRUPTED), None
     best_pool = pools[0] if found is None else found.best_pool
-    chosen = k or min(POOL_SIZE, most)
+    chosen = k or max(least, min(POOL_SIZE, most))
     nothing = False
     if k is None and found is not None:
         nothing = found.best_k == 0 or found.p_value >= STRONG_EVIDENCE
-        chosen = chosen if nothing else found.best_k
+        chosen = (least or chosen) if nothing else found.best_k
     if k is None and (nothing or found is None) and is_large_sparse(problem.table):
         # A sample of the rows may have none of those in which rare values of the target and of columns meet.
         n_clear = np.count_nonzero(chances_of_single_effects(problem.table, problem.target) < CLEAR)
         if n_clear:
-            return search(best_pool, min(int(n_clear), most), budget), None
+            return search(best_pool, max(least, min(int(n_clear), most)), budget), None
     selection = search(best_pool, chosen, budget)
     if limit.spent() and selection.stop_reason not in STOPPED:
         selection = replace(selection, stop_reason=StopReason.TIME_LIMIT)
-    return (_without_features(selection) if nothing else selection), found
+    if nothing and least:
+        return replace(selection, stop_reason=StopReason.NO_EVIDENCE), found
+    return (without_features(selection) if nothing else selection), found
 
 
 def _joined(of_pools: Validation | None, of_sizes: Validation | None) -> Validation | None:
@@ -223,28 +235,24 @@ def _joined(of_pools: Validation | None, of_sizes: Validation | None) -> Validat
     return replace(of_sizes, **kept)
 
 
-def _search_in_pool(strategy: Strategy, problem: Any, pool: int, k: int, budget: Budget) -> Any:
+def _search_in_pool(
+    strategy: Strategy, problem: Any, constraints: Constraints | None, pool: int, k: int, budget: Budget
+) -> Any:
     """Search among the columns with the largest single effects."""
     whole = problem
-    if pool < problem.columns.size:
-        strongest = by_single_effect(problem.table, problem.target, problem.columns)[:pool]
-        problem = problem.restricted_to(np.sort(strongest))
-    selection = strategy.search(problem, k, budget)
-    if problem is not whole and strategy.has_p_value and is_large_sparse(whole.table):
+    problem, constraints = in_pool(problem, pool, k, constraints)
+    selection = _search(strategy, problem, k, budget, constraints)
+    if pool < whole.columns.size and strategy.has_p_value and is_large_sparse(whole.table):
         # That of the search is for the columns of the pool alone, and for sums over many rows of each kind.
         chances = chances_of_single_effects(whole.table, whole.target)
         selection = replace(selection, p_value=float(chances.min()))
     return selection
 
 
-def _without_features(selection: Any) -> Any:
-    """The same selection with no features."""
-    order, nothing = selection.order, dict[str, Any](score=0.0, stop_reason=StopReason.NO_EVIDENCE)
-    if hasattr(selection, "weights"):
-        nothing |= {"weights": np.zeros(order.size), "estimate": 0.0, "radius": 0.0}
-    ranking = np.empty(order.size, dtype=np.intp)
-    ranking[order] = np.arange(2, order.size + 2)
-    return replace(selection, support=np.zeros(order.size, dtype=bool), ranking=ranking, **nothing)
+def _search(strategy: Strategy, problem: Any, k: int, budget: Budget, constraints: Constraints | None) -> Any:
+    # Strategies of others may know nothing of constraints.
+    given = {} if constraints is None else {"constraints": constraints}
+    return strategy.search(problem, k, budget, **given)
 
 
 def validate(
@@ -257,6 +265,7 @@ def validate(
     groups: HostArray | None,
     seed: int,
     budget: Budget,
+    constraints: Constraints | None = None,
 ) -> Validation | None:
     """Search on parts of the rows, and judge what is found by the others.
 
@@ -275,6 +284,7 @@ def validate(
         Rows of a group are never split.
     seed : int
     budget : Budget
+    constraints : Constraints or None
 
     Returns
     -------
@@ -290,7 +300,15 @@ def validate(
     functions = TargetFunctions.of(problem.target, rng).of_rows(problem.target)
     quick = strategy.quick()
     quick.orders_features = sizes.size > 2
-    judge = partial(_judge, bind=bind, strategy=quick, functions=functions, sizes=sizes, budget=budget)
+    judge = partial(
+        _judge,
+        bind=bind,
+        strategy=quick,
+        functions=functions,
+        sizes=sizes,
+        budget=budget,
+        constraints=constraints,
+    )
     items = [(split, pool) for split in splits for pool in pools]
     # A cluster works on the restarts of each search.
     n_jobs = getattr(strategy, "n_jobs", None)
@@ -313,9 +331,10 @@ def validate(
         return None
     results = [found[i * len(pools) : (i + 1) * len(pools)] for i in range(n_splits)]
     weights = problem.target.row_weights
-    return _summary(
-        results, splits[:n_splits], functions, sizes, pools, groups, weights, problem.n_features, rng
-    )
+    least = 0 if constraints is None else len(constraints.forced)
+    beside = constraints is not None and constraints.given.size > 0
+    given = (results, splits[:n_splits], functions, sizes, pools, groups, weights, problem.n_features, rng)
+    return _summary(*given, least=least, beside=beside)
 
 
 def _judge(
@@ -327,26 +346,27 @@ def _judge(
     functions: HostArray,
     sizes: HostArray,
     budget: Budget,
+    constraints: Constraints | None = None,
 ) -> Judged | None:
     """Search on the seen rows of a split, and predict the unseen ones from sets of all sizes."""
     if budget.spent():
         return None
     split, pool = item
-    some = bind(problem, split.seen)
-    if pool < problem.columns.size:
-        strongest = by_single_effect(some.table, some.target, problem.columns)[:pool]
-        some = some.restricted_to(np.sort(strongest))
-    most = min(int(sizes[-1]), some.columns.size)
-    searched = (
-        [*(size for size in strategy.searched_sizes if size < most), most] if sizes.size > 2 else [most]
-    )
+    some, allowed = in_pool(bind(problem, split.seen), pool, int(sizes[-1]), constraints)
+    most = int(sizes[-1]) if allowed is not None else min(int(sizes[-1]), some.columns.size)
+    least = 0 if allowed is None else len(allowed.forced)
+    several = sizes.size > 2
+    searched = [*(n for n in strategy.searched_sizes if several and least <= n < most), most]
     sets: list[HostArray] = []
     for size in searched:
-        selection = strategy.search(some, strategy.size_for_order(size) if sizes.size > 2 else size, budget)
+        wanted = max(least, strategy.size_for_order(size)) if several else size
+        selection = _search(strategy, some, wanted, budget, allowed)
         if selection.stop_reason == StopReason.INTERRUPTED:
             raise KeyboardInterrupt
         # Sizes in between come from the order of the next larger set.
-        sets += [selection.order[:j] for j in sizes[len(sets) :] if j <= size]
+        sets += [set_of_size(selection, j, allowed) for j in sizes[len(sets) :] if j <= size]
+    if allowed is not None and not several:  # with a budget, a set may have fewer
+        sets[-1] = np.concatenate([np.flatnonzero(selection.support), allowed.given])
     sets += [sets[-1]] * (sizes.size - len(sets))  # of columns that vary there are no more
     used = np.unique(np.concatenate(sets))
     values = to_numpy(problem.table.points(np.arange(problem.table.n_rows), used).values)
@@ -368,7 +388,11 @@ def _summary(
     weights: HostArray | None,
     n_features: int,
     rng: np.random.Generator,
+    *,
+    least: int,
+    beside: bool,
 ) -> Validation:
+    """Compare sizes and pools; covariates, where there are any, are beside every set and the first."""
     n_rows, shape = len(functions), (len(pools), sizes.size)
     lost = np.zeros((*shape, n_rows))
     counts = np.zeros(n_rows)
@@ -385,10 +409,12 @@ def _summary(
         per_split.append(1 - _mean(errors, of_unseen) / _mean(errors[:, :1], of_unseen))
         # Rows are exchangeable, whatever their weights: they count alike in a test.
         near = slice(0, split.n_next)
-        agreed = predictions[:, 1:, near].mean(axis=(0, 1))
+        agreed, wanted = predictions[:, 1:, near].mean(axis=(0, 1)), true[near]
+        if beside:  # what features add to the predictions of covariates, and what these leave to predict
+            agreed, wanted = agreed - predictions[0, 0, near], wanted - predictions[0, 0, near]
         of_groups = None if groups is None else groups[split.unseen[near]]
         if np.ptp(true[near], axis=0).any():  # else all permutations are the same
-            p_values.append(agreement_p_value(agreed, true[near], of_groups, rng))
+            p_values.append(agreement_p_value(agreed, wanted, of_groups, rng))
             n_next.append(split.n_next)
     tested = counts > 0
     losses = lost[:, :, tested] / counts[tested]
@@ -397,8 +423,9 @@ def _summary(
     mean = _mean(gains, of_tested)
     best = int(mean.max(axis=1).argmax())
     spread = _standard_errors(gains[best], None if groups is None else groups[tested], of_tested)
-    top = int(mean[best].argmax())
-    best_k = int(sizes[np.flatnonzero(mean[best] >= mean[best, top] - spread[top])[0]])
+    possible = np.where(sizes >= least, mean[best], -np.inf)
+    top = int(possible.argmax())
+    best_k = int(sizes[np.flatnonzero(possible >= possible[top] - spread[top])[0]])
     place = int(np.flatnonzero(sizes == best_k)[0]) or sizes.size - 1
     frequency = np.zeros(n_features)
     for judged in results:

@@ -15,7 +15,9 @@ from l1lsmi._rows.table import RowTable, Table, is_large_sparse
 N_SMOOTH = 3
 
 
-def by_single_effect(table: RowTable, target: Target, columns: HostArray) -> HostArray:
+def by_single_effect(
+    table: RowTable, target: Target, columns: HostArray, given: HostArray | None = None
+) -> HostArray:
     """Columns by falling size of their smooth single effects.
 
     Parameters
@@ -23,6 +25,8 @@ def by_single_effect(table: RowTable, target: Target, columns: HostArray) -> Hos
     table : RowTable
     target : Target
     columns : numpy.ndarray of int
+    given : numpy.ndarray of int or None
+        Columns, none of ``columns``, whose own effects are taken out of the target first: covariates.
 
     Returns
     -------
@@ -33,8 +37,10 @@ def by_single_effect(table: RowTable, target: Target, columns: HostArray) -> Hos
         effects = np.full(table.n_columns, -np.inf)
         effects[slice(None) if table.columns is None else table.columns] = effects_of_entries(table.x, target)
         return np.asarray(columns[np.argsort(-effects[columns], kind="stable")])
-    terms = TermSearch(table, target, columns, np.random.default_rng(0))
-    sizes = terms.single_sizes(terms.none_fitted())[:, :N_SMOOTH].sum(axis=1)
+    wanted = columns if given is None else np.union1d(columns, given)
+    terms = TermSearch(table, target, wanted, np.random.default_rng(0))
+    fit = terms.none_fitted() if given is None else terms.fitted_to_singles(given)
+    sizes = terms.single_sizes(fit)[:, :N_SMOOTH].sum(axis=1)
     degrees = np.minimum(terms.functions.sizes, N_SMOOTH) * terms.n_responses
     effects = np.full(table.n_columns, -np.inf)
     effects[terms.functions.columns] = z_scores(sizes, degrees)

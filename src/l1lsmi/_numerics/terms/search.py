@@ -249,6 +249,11 @@ class TermSearch:
         coefficients = np.linalg.solve(gram + RIDGE * np.eye(len(gram)), joint)
         return sums.Residuals.of(tuple(terms), means, coefficients, gram)
 
+    def fitted_to_singles(self, columns: HostArray) -> sums.Residuals:
+        """What least squares on the single terms of some columns leaves of the functions of the target."""
+        terms = [candidate.term for candidate in self._single_terms_of(columns)]
+        return self.fitted(terms) if terms else self.none_fitted()
+
     def _pair_candidates(self, fit: sums.Residuals, strongest: HostArray) -> list[Candidate]:
         found: list[Candidate] = []
         for sizes in self.all_pair_sizes(fit, strongest):
@@ -334,7 +339,13 @@ class TermSearch:
 
     # -- search ----------------------------------------------------------------------------
 
-    def search(self, k: int, out_of_time: Callable[[], bool] = lambda: False) -> FeatureSet | None:
+    def search(
+        self,
+        k: int,
+        out_of_time: Callable[[], bool] = lambda: False,
+        held: HostArray | None = None,
+        given: HostArray | None = None,
+    ) -> FeatureSet | None:
         """The set of at most ``k`` features whose terms explain most, beyond what chance would.
 
         Columns that depend on each other have terms in common: candidates are fitted together, features are
@@ -346,6 +357,10 @@ class TermSearch:
         k : int
         out_of_time : callable
             Called before every further round.
+        held : numpy.ndarray of int or None
+            Features of every set, which count among the ``k``.
+        given : numpy.ndarray of int or None
+            Those of them whose own effects are no evidence of dependence: covariates.
         """
         if self.n_columns == 0:
             return None
@@ -357,6 +372,8 @@ class TermSearch:
             if number > 0 and out_of_time():
                 break
             candidates, strongest = self._single_candidates(fit, k)
+            if held is not None and number == 0:
+                candidates += self._single_terms_of(held)
             candidates += self._pair_candidates(fit, strongest)
             if number > 0 and not triples:
                 # Once what singles and pairs explain is taken out.
@@ -367,7 +384,7 @@ class TermSearch:
                 break
             pool.update(dict.fromkeys(new))
             before = None if selection is None else selection.support
-            selection = self._select(list(pool), k, fit.scale)
+            selection = self._select(list(pool), k, fit.scale, held, given)
             fit = selection.residuals()
             if selection.support == before:
                 break
@@ -395,7 +412,29 @@ class TermSearch:
         self.n_responses = leading.shape[1]
         self._bind_target()
 
-    def _select(self, terms: list[Term], k: int, scale: HostArray) -> TermSelection:
+    def _places_of(self, columns: HostArray | None) -> HostArray | None:
+        return None if columns is None else np.flatnonzero(np.isin(self.functions.columns, columns))
+
+    def _single_terms_of(self, columns: HostArray) -> list[Candidate]:
+        """All terms of some single columns that have functions enough, however small they are."""
+        places = self._places_of(columns)
+        assert places is not None
+        return [
+            Candidate(0.0, Term((int(place),), family))
+            for place in places
+            for family in SINGLES
+            if self.functions.sizes[place] > family.first
+            if self.functions.sizes[place] - family.first <= max(1, self._max_size)
+        ]
+
+    def _select(
+        self,
+        terms: list[Term],
+        k: int,
+        scale: HostArray,
+        held: HostArray | None = None,
+        given: HostArray | None = None,
+    ) -> TermSelection:
         """Fit terms together, and choose among them."""
         return TermSelection(
             terms,
@@ -405,6 +444,8 @@ class TermSearch:
             n_columns=self.n_columns,
             n_rows=self._weight**2 / self._squared_weight,
             scale=scale,
+            held=self._places_of(held),
+            given=self._places_of(given),
         )
 
     def _centred_sums(self, terms: list[Term]) -> tuple[HostArray, HostArray, HostArray]:

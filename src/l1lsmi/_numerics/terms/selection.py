@@ -37,6 +37,8 @@ class TermSelection:
         n_columns: int,
         n_rows: float,
         scale: HostArray,
+        held: HostArray | None = None,
+        given: HostArray | None = None,
     ) -> None:
         edges = np.concatenate([[0], np.cumsum(sizes)])
         self._groups = [np.arange(start, stop) for start, stop in pairwise(edges)]
@@ -59,6 +61,10 @@ class TermSelection:
             self._members[t, np.searchsorted(self._places, term.places)] = True
         self._empty = self._equations(np.arange(len(terms)))
         self._is_single = self._members.sum(axis=1) == 1
+        #: Features of every set, and terms of given features alone, which are no evidence.
+        self._held = np.zeros(self._places.size, dtype=bool) if held is None else np.isin(self._places, held)
+        known = np.zeros(self._places.size, dtype=bool) if given is None else np.isin(self._places, given)
+        self._is_given: HostArray = np.asarray(~(self._members & ~known).any(axis=1))
         self._best = self._search(min(k, self._places.size))
 
     # -- the answer ------------------------------------------------------------------------
@@ -82,6 +88,8 @@ class TermSelection:
         """Bound on the probability of terms as large without dependence, for all terms of all families."""
         smallest = 1.0
         for t in self._best.inside:
+            if self._is_given[t]:
+                continue
             degrees = self._groups[t].size * self._scale.size
             tail = float(chi2.sf(self._best.loss_without([t]), degrees))
             n_terms = max(1, comb(self._n_columns, self._terms[t].family.n_columns))
@@ -137,9 +145,9 @@ class TermSelection:
     # -- the search ------------------------------------------------------------------------
 
     def _features(self, equations: NormalEquations) -> HostArray:
-        """Mask of the features in some term."""
+        """Mask of the features in some term, and of those of every set."""
         inside = sorted(equations.inside)
-        return np.asarray(self._members[inside].any(axis=0))
+        return np.asarray(self._members[inside].any(axis=0) | self._held)
 
     def _value(self, equations: NormalEquations) -> float:
         return equations.explained - float(self._chance[sorted(equations.inside)].sum())
@@ -186,9 +194,9 @@ class TermSelection:
 
     def _shrink(self, equations: NormalEquations, k: int) -> None:
         """Take out the feature without which least is lost, until ``k`` are left."""
-        while (features := self._features(equations)).sum() > k:
+        while (features := self._features(equations)).sum() > max(k, self._held.sum()):
             losses = []
-            for feature in np.flatnonzero(features):
+            for feature in np.flatnonzero(features & ~self._held):
                 some = [t for t in sorted(equations.inside) if self._members[t, feature]]
                 losses.append((equations.loss_without(some) - self._chance[some].sum(), feature))
             self._remove(equations, int(min(losses)[1]))
@@ -216,7 +224,7 @@ class TermSelection:
                 self._shrink(other, k)
                 self._grow(other, k)
                 yield other
-        for feature in np.flatnonzero(features):
+        for feature in np.flatnonzero(features & ~self._held):
             other = best.copy()
             self._remove(other, int(feature))
             allowed = np.ones(self._places.size, dtype=bool)
