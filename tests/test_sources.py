@@ -194,7 +194,7 @@ def test_files_that_will_not_do_get_a_sentence(tmp_path):
     junk.write_bytes(b"PAR1" + bytes(100))
     assert_refused(selector(), junk, "y", "cannot be read as parquet")
     text = pa.Table.from_pandas(frame.assign(city="Rome"))
-    assert_refused(selector(), text, y, "column 'city' of type .*: turn it into numbers")
+    assert_refused(selector(), ds.dataset(text), y, "column 'city' of type .*: turn it into numbers")
     frame.loc[700, "c"] = np.nan
     assert_refused(selector(), parquet(tmp_path, frame, y), "y", "NaN, first in row 700 of column 'c'")
     missing = np.where(np.arange(N) == 5, None, y)

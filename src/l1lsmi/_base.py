@@ -37,6 +37,7 @@ from l1lsmi._validation.rows import Rows, read_rows
 from l1lsmi._validation.sparse import frame_to_rows, is_sparse_frame, keeps_frames
 from l1lsmi._warnings import DataWarning, data_warnings
 from l1lsmi.sources import computed_targets, is_out_of_core, open_rows, select_columns
+from l1lsmi.sources._first_pass import named_columns
 from l1lsmi.sources.weighted import arrange_out_of_core
 
 #: Values of a sparse table that may all be dense at a time, several times over.
@@ -68,6 +69,7 @@ class Selector(SelectorMixin, BaseEstimator):
     categorical_features: Any = "from_dtype"
     missing: str = "ignore"
     support_: HostArray
+    categories_: list[Any] | None
     warnings_: list[str]
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -190,6 +192,8 @@ class Selector(SelectorMixin, BaseEstimator):
             check_supports_out_of_core(self, X, self._supports_out_of_core())
             opened = open_rows(X, y, self._resources(), sample_weight)
             tell_features(checked, opened.table.n_columns, opened.names)
+            if self._takes_any_kind():
+                checked.categories_ = None
             return arrange_out_of_core(opened, self._task(), **options)
         if isinstance(X, Iterator):
             raise ValueError(
@@ -227,7 +231,7 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def _reads_frame(self, X: Any, y: Any) -> bool:
         """Whether a table of pyarrow is taken as it is in memory, rather than a batch of rows at a time."""
-        if isinstance(y, (str, list)) or not is_frame(X):
+        if not is_frame(X) or named_columns(y, X.column_names):
             return False
         return not (self._supports_out_of_core() and has_complete_numbers_only(X))
 

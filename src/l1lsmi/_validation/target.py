@@ -72,14 +72,18 @@ def plain_target(y: Any, task: str = "auto") -> HostArray:
     columns = target_columns(y)
     if columns is None:
         return _plain_target(y)
-    plain = [_plain_target(values) for values in columns.values]
-    return plain[0] if len(plain) == 1 else joined_columns(plain)
+    if len(columns.values) == 1:
+        return _plain_target(columns.values[0])
+    each = zip(columns.values, columns.labels, strict=True)
+    return joined_columns([_plain_target(values, f"column {label} of y") for values, label in each])
 
 
 def target_names(y: Any, task: str = "auto") -> list[str] | None:
-    """Names of the columns of a target that has several; None for others."""
+    """Names of the columns of a target that has several with names; None for others."""
     columns = None if task == "survival" or is_structured(y) else target_columns(y)
-    return None if columns is None or len(columns.values) == 1 else columns.names
+    if columns is None or len(columns.values) == 1 or columns.labels == columns.names:
+        return None
+    return columns.names
 
 
 def target_rows(y: HostArray, rows: HostArray | slice) -> HostArray:
