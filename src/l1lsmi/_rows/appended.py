@@ -10,7 +10,7 @@ import numpy as np
 
 from l1lsmi._arrays import HostArray, asarray_like, namespace
 from l1lsmi._rows.stream import BlockSource, StreamTable
-from l1lsmi._rows.table import Table, column_statistics
+from l1lsmi._rows.table import Table, column_statistics, is_sparse_table
 
 
 def append_columns(table: Any, values: HostArray, row_weights: HostArray | None = None) -> Any:
@@ -27,6 +27,8 @@ def append_columns(table: Any, values: HostArray, row_weights: HostArray | None 
     -------
     RowTable
     """
+    if is_sparse_table(table):
+        raise ValueError("covariates are given, but X is sparse: pass X.toarray(), or leave covariates out.")
     mean, scale = column_statistics(values, row_weights)
     scales: dict[str, Any] = {"mean": np.append(table.mean, mean), "scale": np.append(table.scale, scale)}
     if table.kinds is not None:
