@@ -1,0 +1,42 @@
+"""
+Weights of rows
+===============
+
+A row of weight 2 counts as two copies of it. Weights make a sample look like the population that it was drawn
+from, or a rare class as important as the others.
+"""
+
+# %%
+# A weight is so many copies
+# --------------------------
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_wine
+
+from l1lsmi import L1LSMI
+
+wines = load_wine()
+weights = np.random.default_rng(0).integers(0, 3, size=len(wines.target))
+weighted = L1LSMI(3).fit(wines.data, wines.target, sample_weight=weights)
+copies = L1LSMI(3).fit(np.repeat(wines.data, weights, axis=0), np.repeat(wines.target, weights))
+print("weighted:", *np.array(wines.feature_names)[weighted.support_])
+print("copies:  ", *np.array(wines.feature_names)[copies.support_])
+print("difference of the estimates:", abs(weighted.smi_ - copies.smi_))
+
+# %%
+# A rare class
+# ------------
+# Of the third wine ten bottles are kept. With ``class_weight="balanced"`` all three wines have the same sum of
+# weights, and columns that tell the third one from the others gain.
+rare = np.flatnonzero((wines.target != 2) | (np.cumsum(wines.target == 2) <= 10))
+X, y = wines.data[rare], wines.target[rare]
+figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained", sharey=True)
+for ax, how in zip(axes, (None, "balanced"), strict=True):
+    selector = L1LSMI(2, class_weight=how).fit(X, y)
+    first, second = np.flatnonzero(selector.support_)
+    names = [wines.feature_names[j] for j in (first, second)]
+    print(f"class_weight={how!r}:", *names)
+    for wine in range(3):
+        ax.scatter(X[y == wine, first], X[y == wine, second], s=14, label=f"wine {wine}")
+    ax.set(title=f"class_weight={how!r}", xlabel=names[0], ylabel=names[1])
+_ = axes[0].legend(frameon=False)
