@@ -31,6 +31,8 @@ CONSTANT = 1e-20
 DENSE_ROWS = 500
 #: Added to the eigenvalues of the Laplacian to make it invertible.
 SHIFT = 1e-9
+#: Decimals of the coordinates of features some of which are categories.
+N_DECIMALS = 9
 
 
 def _by_column(values: HostArray, widths: HostArray | None) -> HostArray:
@@ -44,13 +46,29 @@ def graph_coordinates(table: Table, target: Target | None) -> HostArray:
     Ranks are evenly spaced, so that rows in a long tail keep similar neighbours.
     """
     if target is None or target.values is None:
-        return column_coordinates(table)[0]
+        return _feature_coordinates(table)
     if target.row_weights is None:
         return np.asarray(rankdata(target.values)[:, None])
     _, codes = np.unique(target.values, return_inverse=True)
     tied = np.bincount(codes.ravel(), target.row_weights)
     # As many rows are below as their weights say, and tied ones share their ranks.
     return np.asarray((np.cumsum(tied) - tied + (tied + 1) / 2)[codes.ravel(), None])
+
+
+def _feature_coordinates(table: Table) -> HostArray:
+    """Coordinates of all features, which do not depend on how the levels of a category are numbered.
+
+    Levels are in the order in which they first occur. Coordinates are rounded, because rounding errors would
+    decide which of equidistant rows, of which categories make many, are neighbours.
+    """
+    z, widths = column_coordinates(table)
+    if widths is None:
+        return z
+    first = np.argmax(z > 0, axis=0)
+    order = np.lexsort((first, np.repeat(np.arange(widths.size), widths)))
+    # Levels that occur in no row have coordinates of 0.
+    kept = order[np.count_nonzero(z, axis=0)[order] > 0]
+    return np.asarray(np.round(z[:, kept], N_DECIMALS))
 
 
 def neighbour_graph(
