@@ -4,10 +4,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
 
-from l1lsmi._numerics.correlation import Whitened, correlation_of_columns
+from l1lsmi._numerics.correlation import Whitened, correlation_of_columns, correlation_of_values
 from l1lsmi._numerics.discrete import States, discretise_any
+from l1lsmi._numerics.target import Target
 from l1lsmi._rows.kinds import Kinds, shares_of
 from l1lsmi._rows.table import Table
 from l1lsmi.baselines import MRMR, QPFS, SPEC, LaplacianScore, LassoK, ReliefF
@@ -28,6 +30,8 @@ SELECTORS = [
     SPEC(1),
     SPEC(1, criterion="phi2"),
 ]
+
+WITHOUT_TARGET = [LaplacianScore(1, graph="unsupervised"), SPEC(1, graph="unsupervised")]
 
 
 def shop(n=300, seed=0):
@@ -120,7 +124,7 @@ def test_correlations_of_functions_are_those_of_pairs():
             assert found[a, b] == pytest.approx(one)
 
 
-def brute_differences(x, is_category):
+def brute_differences(x, is_category, weights):
     """Differences of all pairs of rows in each column, by the definition."""
     n, m = x.shape
     found = np.empty((n, n, m))
@@ -130,15 +134,17 @@ def brute_differences(x, is_category):
         gaps = np.abs(column[:, None] - column) / (some.max() - some.min())
         if is_category[j]:
             gaps = np.where(column[:, None] == column, 0.0, 1.0)
-        mean = np.array([gaps[i][~gone].mean() if not gone[i] else np.nan for i in range(n)])
+        mean = np.zeros(n)
+        mean[~gone] = np.average(gaps[np.ix_(~gone, ~gone)], axis=1, weights=weights[~gone])
         gaps[gone] = mean
         gaps[:, gone] = mean[:, None]
-        gaps[np.ix_(gone, gone)] = np.nanmean(mean)
+        gaps[np.ix_(gone, gone)] = np.average(mean[~gone], weights=weights[~gone])
         found[..., j] = gaps
     return found
 
 
-def test_differences_from_missing_values_are_expected_ones():
+@pytest.mark.parametrize("weighted", [False, True], ids=["equal", "weighted"])
+def test_differences_from_missing_values_are_expected_ones(weighted):
     rng = np.random.default_rng(0)
     x = np.column_stack(
         [rng.normal(size=40), rng.integers(0, 5, 40), rng.normal(size=40), rng.integers(0, 2, 40)]
@@ -148,9 +154,9 @@ def test_differences_from_missing_values_are_expected_ones():
         (None, shares_of(x[:, 1], 5), None, None), np.isnan(x).mean(axis=0), np.zeros(4, dtype=bool)
     )
     table = Table.of(x, kinds=kinds)
-    sizes = np.array([15, 25])
-    expected = brute_differences(x, [False, True, False, True])
-    columns = MixedColumns.of(table, np.arange(40), 0)
+    of_rows = rng.random(40) if weighted else np.ones(40)
+    expected = brute_differences(x, [False, True, False, True], of_rows)
+    columns = MixedColumns.of(table, np.arange(40), 0, of_rows if weighted else None)
     distances = columns.distances(slice(0, 40))
     off = ~np.eye(40, dtype=bool)
     np.testing.assert_allclose(distances[off], expected.sum(axis=2)[off], atol=1e-6)
@@ -159,8 +165,166 @@ def test_differences_from_missing_values_are_expected_ones():
     np.testing.assert_allclose(
         columns.differences(rows, others, weights), weights @ expected[rows, others], atol=1e-12
     )
-    between = columns.differences_between(sizes)
     expected[np.arange(40), np.arange(40)] = 0
-    for a, one in enumerate((slice(0, 15), slice(15, 40))):
-        for b, other in enumerate((slice(0, 15), slice(15, 40))):
-            np.testing.assert_allclose(between[:, a, b], expected[one, other].sum(axis=(0, 1)), atol=1e-9)
+    member = np.repeat(np.eye(2), [15, 25], axis=0)
+    sums = np.einsum("ia,ijk,jb->kab", member, expected, member)
+    np.testing.assert_allclose(columns.differences_between(np.array([15, 25])), sums, atol=1e-9)
+    left, right = rng.random((2, 40, 3))
+    sums = np.einsum("ia,ijk,jb->kab", left, expected, right)
+    np.testing.assert_allclose(columns.weighted_differences_between(left, right), sums, atol=1e-9)
+
+
+# -- weights of rows ---------------------------------------------------------------------------
+
+
+def repeated(w):
+    return np.random.default_rng(1).permutation(np.repeat(np.arange(w.size), w))
+
+
+def sorted_or_none(levels):
+    return None if levels is None else sorted(levels)
+
+
+def assert_same_fit(one, other):
+    for name in ("scores_", "ranking_", "support_"):
+        np.testing.assert_allclose(
+            getattr(one, name), getattr(other, name), rtol=1e-9, atol=1e-9, err_msg=name
+        )
+    assert list(map(sorted_or_none, one.categories_)) == list(map(sorted_or_none, other.categories_))
+
+
+@pytest.mark.parametrize("task", ["classes", "numbers", "several"])
+@pytest.mark.parametrize("selector", [*SELECTORS, *WITHOUT_TARGET], ids=repr)
+def test_whole_weights_are_repetition(selector, task):
+    frame, y = shop(80)
+    y = {"classes": np.digitize(y, [-1, 1]), "numbers": y, "several": np.column_stack([y, y > 0])}[task]
+    w = np.random.default_rng(5).integers(0, 4, size=80)
+    rows = repeated(w)
+    one = clone(selector).fit(frame, y, sample_weight=w)
+    assert_same_fit(one, clone(selector).fit(frame.iloc[rows], y[rows]))
+    assert not np.allclose(one.scores_, clone(selector).fit(frame, y).scores_)
+
+
+@pytest.mark.parametrize("selector", [*SELECTORS, *WITHOUT_TARGET], ids=repr)
+def test_whole_weights_are_repetition_where_all_values_are_discrete(selector):
+    frame, y = shop(80)
+    frame, y = frame[["town", "other"]].assign(n=frame["n1"].round(), z=frame["n2"] > 0), y > 0
+    w = np.random.default_rng(5).integers(0, 4, size=80)
+    rows = repeated(w)
+    assert_same_fit(
+        clone(selector).fit(frame, y, sample_weight=w), clone(selector).fit(frame.iloc[rows], y[rows])
+    )
+
+
+def mixed_columns(n=60):
+    rng = np.random.default_rng(3)
+    x = np.column_stack([rng.normal(size=(n, 2)), rng.integers(0, 4, n), rng.integers(0, 3, n)]).astype(float)
+    x[:, 3] = np.where(rng.random(n) < 0.6, x[:, 2] % 3, x[:, 3])
+    x[rng.random((n, 4)) < 0.15] = np.nan
+    return x, np.array([0, 0, 4, 3]), rng.integers(1, 4, n)
+
+
+def test_weighted_correlations_are_those_of_repeated_rows():
+    x, levels, w = mixed_columns()
+    rows, y = repeated(w), np.random.default_rng(0).normal(size=60)
+    one, other = Whitened.of(x, levels, w.astype(float)), Whitened.of(x[rows], levels)
+    np.testing.assert_allclose(one.correlations(), other.correlations(), rtol=1e-10)
+    np.testing.assert_allclose(one.correlations_with(2), other.correlations()[:, 2], rtol=1e-10)
+    for target in (
+        lambda rows: Target.of_values(y[rows], 0.0, 1.0),
+        lambda rows: Target.of_classes(y[rows] > 0),
+    ):
+        for j in range(4):
+            found = correlation_of_values(x[:, j], levels[j], target(np.arange(60)).weighted(w.astype(float)))
+            assert found == pytest.approx(correlation_of_values(x[rows, j], levels[j], target(rows)))
+
+
+def test_correlations_do_not_depend_on_how_many_are_computed_at_a_time(monkeypatch):
+    x, levels, w = mixed_columns()
+    whole = Whitened.of(x, levels, w).correlations()
+    monkeypatch.setattr("l1lsmi._numerics.correlation.PRODUCTS", 1)
+    np.testing.assert_allclose(Whitened.of(x, levels, w).correlations(), whole, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_bins", [None, 3])
+def test_weighted_states_are_those_of_repeated_rows(n_bins):
+    x, levels, w = mixed_columns()
+    rows, y = repeated(w), np.arange(60) % 3
+    codes = discretise_any(x, levels, n_bins, w.astype(float))
+    assert codes.max(axis=0).tolist() == [3, 3, 4, 3]
+    if n_bins is None:
+        np.testing.assert_array_equal(codes[rows], discretise_any(x[rows], levels, n_bins))
+    else:
+        shares = np.bincount(codes[:, 0], w)[:3] / w[codes[:, 0] < 3].sum()
+        np.testing.assert_allclose(shares, 1 / 3, atol=0.05)
+    one = States(codes, w.astype(float)).information(y)
+    np.testing.assert_allclose(one, States(codes[rows]).information(y[rows]), atol=1e-10)
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=repr)
+def test_heavy_rows_decide(selector):
+    # In some rows the target depends on one category, in the others on another.
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({name: rng.choice(list("abc"), 300) for name in ("one", "other", "noise")})
+    frame["number"] = rng.normal(size=300)
+    first = np.arange(300) < 150
+    y = np.where(first, frame["one"] == "a", frame["other"] == "a") + 0.1 * rng.normal(size=300)
+    frame = frame.mask(rng.random(frame.shape) < 0.1)
+    for heavy, name in ((first, "one"), (~first, "other")):
+        found = clone(selector).fit(frame, y, sample_weight=np.where(heavy, 1.0, 0.05))
+        assert list(found.get_feature_names_out()) == [name]
+
+
+# -- several targets, and sparse tables --------------------------------------------------------
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=repr)
+def test_several_targets(selector):
+    frame, y = shop()
+    second = frame["n0"] + (frame["other"] == "x")
+    found = clone(selector).set_params(n_features_to_select=3)
+    found.fit(frame, pd.DataFrame({"one": y > 0, "two": second}))
+    assert {"town", "n0"} < set(found.get_feature_names_out())
+    if isinstance(selector, (ReliefF, SPEC, LaplacianScore)):
+        each = [clone(selector).fit(frame, one).scores_ for one in (y > 0, second)]
+        np.testing.assert_allclose(found.scores_, np.mean(each, axis=0))
+
+
+@pytest.mark.parametrize("selector", [QPFS(2, alpha=1.0), MRMR(2)], ids=repr)
+def test_relevance_is_the_mean_over_several_targets(selector):
+    frame, y = shop()
+    second = frame["n0"].to_numpy() + (frame["other"] == "x")
+
+    def relevance(target):
+        found = clone(selector).fit(frame, target)
+        return found.scores_ if isinstance(selector, QPFS) else found.relevance_
+
+    both = relevance(pd.DataFrame({"one": y > 0, "two": second}))
+    np.testing.assert_allclose(both, (relevance(y > 0) + relevance(second)) / 2, rtol=1e-9)
+
+
+@pytest.mark.parametrize("selector", [*SELECTORS, *WITHOUT_TARGET], ids=repr)
+def test_sparse_tables_are_complete_numbers(selector):
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((60, 5)) < 0.5, 0.0, rng.normal(size=(60, 5)))
+    y = X[:, 1] + 0.1 * rng.normal(size=60)
+    found = clone(selector).fit(csr_array(X), y)
+    np.testing.assert_allclose(found.scores_, clone(selector).fit(X, y).scores_, rtol=1e-9)
+    with pytest.raises(ValueError, match="categorical_features is given, but X is sparse"):
+        clone(selector).set_params(categorical_features=[0]).fit(csr_array(X), y)
+    X[3, 2] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        clone(selector).fit(csr_array(X), y)
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=repr)
+def test_columns_of_an_array_are_named_categories(selector):
+    frame, y = shop()
+    codes = frame.assign(
+        town=frame["town"].cat.codes.where(frame["town"].notna()), other=frame["other"] == "x"
+    )
+    X = codes.to_numpy(dtype=float)
+    found = clone(selector).set_params(categorical_features=[3]).fit(X, y)
+    assert found.get_support(indices=True).tolist() == [3]
+    expected = clone(selector).fit(frame.assign(other=codes["other"].astype(float)), y)
+    np.testing.assert_allclose(found.scores_, expected.scores_)
