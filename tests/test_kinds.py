@@ -391,3 +391,20 @@ def test_complete_numbers_have_no_kinds():
     plain = replace(table, kinds=Kinds.numbers(np.zeros(3)))
     rows = np.arange(50)
     assert_close(plain.points(rows, np.arange(3)).values, table.take(rows, np.arange(3)))
+
+
+@pytest.mark.parametrize("selector", [L1LSMI(2), L1HSIC(2)], ids=["L1LSMI", "L1HSIC"])
+def test_whole_weights_are_repetition(selector):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({f"n{j}": rng.normal(size=120) for j in range(3)})
+    frame["some"] = rng.choice(list("abcd"), 120, p=[0.4, 0.3, 0.2, 0.1])
+    # The last of 41 levels, more than a category keeps, is in rows of weight 0 only.
+    frame["many"] = [f"level {j % 41}" for j in range(120)]
+    y = frame["n0"] + (frame["some"] == "a") + 0.3 * rng.normal(size=120)
+    frame.loc[rng.random(120) < 0.2, ["n1", "some"]] = np.nan
+    w = np.where(frame["many"] == "level 40", 0, rng.integers(0, 4, size=120))
+    rows = rng.permutation(np.repeat(np.arange(120), w))
+    one = clone(selector).fit(frame, y, sample_weight=w)
+    other = clone(selector).fit(frame.iloc[rows], y.iloc[rows])
+    assert_close(one.weights_, other.weights_, rtol=1e-8, atol=1e-10)
+    assert one.get_support().tolist() == other.get_support().tolist()

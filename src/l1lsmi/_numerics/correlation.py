@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.sparse import csr_array
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.target import Target
+from l1lsmi._rows.kinds import shares_of
+from l1lsmi._rows.table import column_statistics, standardize
+
+#: Products of functions of columns of any kind that are held at a time.
+PRODUCTS = 2**23
 
 
 def correlation_between(left: HostArray, right: HostArray, row_weights: HostArray | None = None) -> HostArray:
@@ -120,6 +127,98 @@ def correlation_of_columns(
     if scale == 0:
         return 0.0
     return correlation_of_values(one, n_levels, Target.of_values(other, float(other.mean()), scale))
+
+
+@dataclass(frozen=True)
+class Whitened:
+    """Columns of any kind as functions of mean 0: one of a number, one for each level of a category.
+
+    The function of a number has variance 1. That of a level with share p is its indicator less p, over the
+    root of p: the squared correlations of the functions of two categories then add up to their chi-squared
+    statistic over the number of rows. Where a value is missing, functions are 0.
+
+    Attributes
+    ----------
+    functions : numpy.ndarray of shape (n, c)
+    widths : numpy.ndarray of int, shape (m,)
+        Functions of each column.
+    row_weights : numpy.ndarray of shape (n,) or None
+    """
+
+    functions: HostArray
+    widths: HostArray
+    row_weights: HostArray | None = None
+
+    @classmethod
+    def of(cls, x: HostArray, n_levels: HostArray, row_weights: HostArray | None = None) -> Whitened:
+        """Functions of columns that vary.
+
+        Parameters
+        ----------
+        x : numpy.ndarray of shape (n, m)
+            Numbers, or numbers of levels; NaN where missing.
+        n_levels : numpy.ndarray of int, shape (m,)
+            0 for numbers.
+        row_weights : numpy.ndarray of shape (n,) or None
+        """
+        parts = [
+            _of_levels(column, levels, row_weights) if levels else _of_numbers(column, row_weights)
+            for column, levels in zip(x.T, n_levels.tolist(), strict=True)
+        ]
+        return cls(np.hstack(parts), np.array([part.shape[1] for part in parts]), row_weights)
+
+    @property
+    def n_columns(self) -> int:
+        return int(self.widths.size)
+
+    def correlations(self, some: HostArray | None = None) -> HostArray:
+        """Absolute correlations of all columns with some of them, or all, (m, p); 1 with themselves.
+
+        Of a category with a number it is the correlation ratio, of two categories Cramer's V: the norm of
+        the correlations of their functions, over the root of the degrees of freedom of the one that has
+        fewer.
+        """
+        some = np.arange(self.n_columns) if some is None else some
+        found = np.empty((self.n_columns, some.size))
+        step = max(1, PRODUCTS // (self.functions.shape[1] * int(self.widths.max())))
+        for start in range(0, some.size, step):
+            found[:, start : start + step] = self._correlations(some[start : start + step])
+        np.minimum(found, 1.0, out=found)
+        found[some, np.arange(some.size)] = 1.0
+        return found
+
+    def correlations_with(self, j: int) -> HostArray:
+        """Absolute correlations of all columns with one, (m,)."""
+        return self.correlations(np.array([j]))[:, 0]
+
+    def _correlations(self, some: HostArray) -> HostArray:
+        starts, widths = np.cumsum(self.widths) - self.widths, self.widths[some]
+        right = self.functions[
+            :, np.concatenate([np.arange(starts[j], starts[j] + self.widths[j]) for j in some])
+        ]
+        if self.row_weights is None:
+            products = self.functions.T @ right / right.shape[0]
+        else:
+            products = self.functions.T @ (right * self.row_weights[:, None]) / self.row_weights.sum()
+        squares = np.add.reduceat(products**2, starts, axis=0)
+        totals = np.add.reduceat(squares, np.cumsum(widths) - widths, axis=1)
+        degrees = np.maximum(self.widths - 1, 1)
+        return np.asarray(np.sqrt(totals / np.minimum(degrees[:, None], degrees[some])))
+
+
+def _of_numbers(column: HostArray, row_weights: HostArray | None) -> HostArray:
+    values = np.array(column)[:, None]
+    z = standardize(values, *column_statistics(values, row_weights))
+    return np.asarray(np.where(np.isnan(z), 0.0, z))
+
+
+def _of_levels(column: HostArray, n_levels: int, row_weights: HostArray | None) -> HostArray:
+    shares = shares_of(column, n_levels, row_weights)
+    levels = np.flatnonzero(shares)
+    shares = shares[levels]
+    found = ((column[:, None] == levels) - shares) / np.sqrt(shares)
+    found[np.isnan(column)] = 0.0
+    return np.asarray(found)
 
 
 def cramers_v(one: HostArray, other: HostArray) -> float:

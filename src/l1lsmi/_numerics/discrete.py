@@ -63,6 +63,38 @@ def discretise(x: HostArray, n_bins: int | None, row_weights: HostArray | None =
     return codes
 
 
+def discretise_any(
+    x: HostArray, n_levels: HostArray, n_bins: int | None, row_weights: HostArray | None = None
+) -> HostArray:
+    """The same for columns of any kind: a category keeps its levels, and a missing value is one more state.
+
+    Parameters
+    ----------
+    x : numpy.ndarray of shape (n, m)
+        Standardised numbers, or numbers of levels; NaN where missing.
+    n_levels : numpy.ndarray of int, shape (m,)
+        0 for numbers.
+    n_bins : int or None
+    row_weights : numpy.ndarray of shape (n,) or None
+
+    Returns
+    -------
+    numpy.ndarray of int32, shape (n, m)
+    """
+    codes = np.empty(x.shape, dtype=np.int32)
+    for j, levels in enumerate(n_levels.tolist()):
+        present = ~np.isnan(x[:, j])
+        some = x[present, j]
+        if levels:
+            states = np.unique(some, return_inverse=True)[1].ravel()
+        else:
+            weights = None if row_weights is None else row_weights[present]
+            states = discretise(some[:, None], n_bins, weights)[:, 0]
+        codes[present, j] = states
+        codes[~present, j] = states.max(initial=-1) + 1
+    return codes
+
+
 def _inner_quantiles(column: HostArray, n_bins: int, row_weights: HostArray | None) -> HostArray:
     shares = np.arange(1, n_bins) / n_bins
     if row_weights is None:

@@ -10,7 +10,7 @@ import numpy as np
 from l1lsmi._arrays import Array, HostArray, is_non_numpy, namespace
 from l1lsmi._numerics.missing import informative_missing
 from l1lsmi._numerics.target import Target
-from l1lsmi._rows.kinds import Kinds, missing_shares
+from l1lsmi._rows.kinds import Kinds, missing_shares, shares_of
 from l1lsmi._rows.table import Resources, Table
 from l1lsmi._sparse import SparseMatrix
 from l1lsmi._validation.columns import MAX_LEVELS, Columns, has_numbers_only, is_frame, read_array, read_frame
@@ -125,7 +125,13 @@ def make_table(
 
 def _with_few_levels(columns: Columns, target: Target) -> Columns:
     """Categories of very many levels as numbers."""
-    many = [j for j, some in enumerate(columns.levels) if some is not None and len(some) > MAX_LEVELS]
+    # Levels of rows that are left out do not count.
+    many = [
+        j
+        for j, some in enumerate(columns.levels)
+        if some is not None
+        and len(some) > MAX_LEVELS < np.count_nonzero(shares_of(columns.x[:, j], len(some)))
+    ]
     if not many:
         return columns
     x: HostArray = np.array(columns.x)

@@ -6,7 +6,6 @@ L = D - S. A feature that takes similar values in similar rows is smooth: f' L f
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,9 +16,10 @@ from scipy.stats import rankdata
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.target import Target
+from l1lsmi._rows.kinds import summed
 from l1lsmi._rows.medians import median_positive
 from l1lsmi._rows.table import Table
-from l1lsmi.baselines._columns import all_columns
+from l1lsmi.baselines._columns import Scorer, column_coordinates
 from l1lsmi.baselines._neighbours import nearest_rows
 
 Graph: TypeAlias = Any
@@ -31,6 +31,13 @@ CONSTANT = 1e-20
 DENSE_ROWS = 500
 #: Added to the eigenvalues of the Laplacian to make it invertible.
 SHIFT = 1e-9
+#: Decimals of the coordinates of features some of which are categories.
+N_DECIMALS = 9
+
+
+def _by_column(values: HostArray, widths: HostArray | None) -> HostArray:
+    """Values of coordinates, added up for each column."""
+    return values if widths is None else np.asarray(summed(values, widths))
 
 
 def graph_coordinates(table: Table, target: Target | None) -> HostArray:
@@ -39,13 +46,29 @@ def graph_coordinates(table: Table, target: Target | None) -> HostArray:
     Ranks are evenly spaced, so that rows in a long tail keep similar neighbours.
     """
     if target is None or target.values is None:
-        return all_columns(table)
+        return _feature_coordinates(table)
     if target.row_weights is None:
         return np.asarray(rankdata(target.values)[:, None])
     _, codes = np.unique(target.values, return_inverse=True)
     tied = np.bincount(codes.ravel(), target.row_weights)
     # As many rows are below as their weights say, and tied ones share their ranks.
     return np.asarray((np.cumsum(tied) - tied + (tied + 1) / 2)[codes.ravel(), None])
+
+
+def _feature_coordinates(table: Table) -> HostArray:
+    """Coordinates of all features, which do not depend on how the levels of a category are numbered.
+
+    Levels are in the order in which they first occur. Coordinates are rounded, because rounding errors would
+    decide which of equidistant rows, of which categories make many, are neighbours.
+    """
+    z, widths = column_coordinates(table)
+    if widths is None:
+        return z
+    first = np.argmax(z > 0, axis=0)
+    order = np.lexsort((first, np.repeat(np.arange(widths.size), widths)))
+    # Levels that occur in no row have coordinates of 0.
+    kept = order[np.count_nonzero(z, axis=0)[order] > 0]
+    return np.asarray(np.round(z[:, kept], N_DECIMALS))
 
 
 def neighbour_graph(
@@ -81,38 +104,62 @@ def neighbour_graph(
     return graph
 
 
-def within_class_variance(z: HostArray, codes: HostArray, row_weights: HostArray | None = None) -> HostArray:
+def within_class_variance(
+    z: HostArray,
+    codes: HostArray,
+    row_weights: HostArray | None = None,
+    widths: HostArray | None = None,
+) -> HostArray:
     """Fraction of the variance of each centred column that is within the classes.
 
     This is f' L f / f' D f for the graph in which the rows of a class of size c are connected with weight
     1/c: its degrees are 1, and its Laplacian subtracts the class means.
+
+    Parameters
+    ----------
+    z : numpy.ndarray of shape (n, c)
+    codes : numpy.ndarray of int, shape (n,)
+    row_weights : numpy.ndarray of shape (n,) or None
+    widths : numpy.ndarray of int, shape (m,), or None
+        How many columns of ``z`` each feature has; None for one each.
+
+    Returns
+    -------
+    fractions : numpy.ndarray of shape (m,)
     """
     if row_weights is not None:
-        return _weighted_within(z, codes, row_weights)
+        return _weighted_within(z, codes, row_weights, widths)
     within = np.zeros(z.shape[1])
     for code in range(codes.max() + 1):
         members = z[codes == code]
         within += ((members - members.mean(axis=0)) ** 2).sum(axis=0)
-    return np.asarray(within / (z**2).sum(axis=0))
+    return np.asarray(_by_column(within, widths) / _by_column((z**2).sum(axis=0), widths))
 
 
-def _weighted_within(z: HostArray, codes: HostArray, row_weights: HostArray) -> HostArray:
+def _weighted_within(
+    z: HostArray, codes: HostArray, row_weights: HostArray, widths: HostArray | None
+) -> HostArray:
     within = np.zeros(z.shape[1])
     for code in range(codes.max() + 1):
         members, weights = z[codes == code], row_weights[codes == code]
         within += weights @ (members - weights @ members / weights.sum()) ** 2
-    return np.asarray(within / (row_weights @ z**2))
+    return np.asarray(_by_column(within, widths) / _by_column(row_weights @ z**2, widths))
 
 
-def rayleigh_quotients(z: HostArray, graph: Graph, centred: bool) -> HostArray:
+def rayleigh_quotients(
+    z: HostArray, graph: Graph, centred: bool, widths: HostArray | None = None
+) -> HostArray:
     """f~' L f~ / f' D f for each column f, where f~ is f minus its mean weighted by the degrees.
 
     Parameters
     ----------
-    z : numpy.ndarray of shape (n, m)
+    z : numpy.ndarray of shape (n, c)
     graph : scipy.sparse.csr_array of shape (n, n)
     centred : bool
         Whether the denominator is f~' D f~, as in the Laplacian score.
+    widths : numpy.ndarray of int, shape (m,), or None
+        How many columns of ``z`` each feature has, over which numerators and denominators are added up; None
+        for one each.
 
     Returns
     -------
@@ -121,14 +168,14 @@ def rayleigh_quotients(z: HostArray, graph: Graph, centred: bool) -> HostArray:
     """
     degrees = graph.sum(axis=1)
     deviations = z - (degrees @ z) / degrees.sum()
-    around_mean, around_zero = degrees @ deviations**2, degrees @ z**2
-    numerator = around_mean - np.einsum("ij,ij->j", deviations, graph @ deviations)
+    around_mean, around_zero = (_by_column(degrees @ some**2, widths) for some in (deviations, z))
+    numerator = around_mean - _by_column(np.einsum("ij,ij->j", deviations, graph @ deviations), widths)
     varies = around_mean > CONSTANT * around_zero
     denominator = np.where(varies, around_mean if centred else around_zero, 1.0)
     return np.where(varies, np.maximum(numerator, 0.0) / denominator, MAX_EIGENVALUE)
 
 
-def spectral_scorer(graph: Graph, count: int, banded: bool) -> Callable[[HostArray], HostArray]:
+def spectral_scorer(graph: Graph, count: int, banded: bool) -> Scorer:
     """A function that scores columns by the first eigenvectors of the normalised Laplacian.
 
     The score is the sum of (2 - lambda_j) alpha_j^2, where the alpha_j are cosines of D^(1/2) f with the
@@ -145,12 +192,12 @@ def spectral_scorer(graph: Graph, count: int, banded: bool) -> Callable[[HostArr
     Returns
     -------
     score : callable
-        Takes columns (n, m), and returns their scores, (m,).
+        Takes coordinates (n, c) and how many each of the features has, and returns their scores, (m,).
     """
     degrees = graph.sum(axis=1)
 
-    def squares(z: HostArray) -> HostArray:
-        found = degrees @ z**2
+    def squares(z: HostArray, widths: HostArray | None) -> HostArray:
+        found = _by_column(degrees @ z**2, widths)
         return np.where(found > 0, found, 1.0)
 
     component = connected_components(graph, directed=False)[1]
@@ -159,17 +206,20 @@ def spectral_scorer(graph: Graph, count: int, banded: bool) -> Callable[[HostArr
     if np.count_nonzero(weights) > count:
         members = csr_array((degrees, (component, np.arange(component.size))))
 
-        def between(z: HostArray) -> HostArray:
+        def between(z: HostArray, widths: HostArray | None) -> HostArray:
             totals = (members @ z) ** 2 / np.where(weights > 0, weights, 1.0)[:, None]
-            inside = totals.sum(axis=0) - (degrees @ z) ** 2 / weights.sum()
-            return np.asarray(MAX_EIGENVALUE * inside / squares(z))
+            inside = _by_column(totals.sum(axis=0) - (degrees @ z) ** 2 / weights.sum(), widths)
+            return np.asarray(MAX_EIGENVALUE * inside / squares(z, widths))
 
         return between
     root = np.sqrt(degrees)
     values, vectors = _leading_eigenpairs(graph, root, min(count, degrees.size - 1), banded)
-    return lambda z: np.asarray(
-        (MAX_EIGENVALUE - values) @ ((vectors.T @ (root[:, None] * z)) ** 2 / squares(z))
-    )
+
+    def score(z: HostArray, widths: HostArray | None) -> HostArray:
+        cosines = _by_column((vectors.T @ (root[:, None] * z)) ** 2, widths) / squares(z, widths)
+        return np.asarray((MAX_EIGENVALUE - values) @ cosines)
+
+    return score
 
 
 def _leading_eigenpairs(

@@ -5,6 +5,7 @@ Distances are computed for blocks of rows, so that memory is linear in the numbe
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -127,6 +128,95 @@ def _by_product(points: HostArray, k: int) -> HostArray:
 
 
 @dataclass(frozen=True)
+class MissingValues:
+    """What missing values add to differences: see `MixedColumns`.
+
+    Attributes
+    ----------
+    columns : numpy.ndarray of int
+        Columns with missing values.
+    gone : numpy.ndarray of bool, shape (n, columns)
+    expected : numpy.ndarray of shape (n, columns)
+        Mean difference of each value from all values of its column.
+    both : numpy.ndarray of shape (columns,)
+        Mean difference of two values of a column.
+    added : numpy.ndarray of shape (n, columns)
+        What is to be added to the difference of a value from the number that stands for a missing one.
+    """
+
+    columns: HostArray
+    gone: HostArray
+    expected: HostArray
+    both: HostArray
+    added: HostArray
+
+    @classmethod
+    def fill(
+        cls, values: HostArray, is_category: HostArray, row_weights: HostArray | None = None
+    ) -> MissingValues | None:
+        """Find missing values, and replace them by 0 in place; None where there are none."""
+        gone = np.isnan(values)
+        columns = np.flatnonzero(gone.any(axis=0))
+        if not columns.size:
+            return None
+        gone = gone[:, columns]
+        expected = np.zeros(gone.shape)
+        added = np.zeros(gone.shape)
+        both = np.empty(columns.size)
+        for i, j in enumerate(columns):
+            present = ~gone[:, i]
+            some = values[present, j]
+            weights = np.ones(some.size) if row_weights is None else row_weights[present]
+            mean = _mean_differences(some, weights, bool(is_category[j]))
+            expected[present, i], both[i] = mean, weights @ mean / weights.sum()
+            # Indicators of the levels of a category are all 0 for a missing value: half a difference.
+            added[present, i] = mean - (0.5 if is_category[j] else some)
+            values[~present, j] = 0.0
+        return cls(columns, gone, expected, both, added)
+
+    def add_to(self, distances: HostArray, block: slice) -> None:
+        """Correct distances of the rows of a block from all rows."""
+        gone = self.gone.astype(np.float64)
+        distances += self.added[block] @ gone.T
+        distances += gone[block] @ self.added.T
+        distances += (gone[block] * self.both) @ gone.T
+
+    def correct(self, differences: HostArray, rows: HostArray, others: HostArray) -> None:
+        """Correct differences of pairs of rows."""
+        one, two = self.gone[rows], self.gone[others]
+        some = differences[:, self.columns]
+        some = np.where(one, self.expected[others], some)
+        some = np.where(two, np.where(one, self.both, self.expected[rows]), some)
+        differences[:, self.columns] = some
+
+    def between(self, i: int, left: HostArray, right: HostArray) -> HostArray:
+        """Sums of differences from missing values over all pairs of rows of two classes.
+
+        ``left`` and ``right`` are the weights of the rows in each class, (rows, classes).
+        """
+        gone, expected = self.gone[:, i].astype(np.float64), self.expected[:, i]
+        once = np.outer(expected @ left, gone @ right) + np.outer(gone @ left, expected @ right)
+        # A row does not differ from itself.
+        pairs = np.outer(gone @ left, gone @ right) - (left * gone[:, None]).T @ right
+        return np.asarray(once + self.both[i] * pairs)
+
+
+def _mean_differences(values: HostArray, weights: HostArray, is_category: bool) -> HostArray:
+    """Weighted mean of the differences of each value from all values, itself included."""
+    total = weights.sum()
+    if is_category:
+        codes = np.unique(values, return_inverse=True)[1].ravel()
+        return np.asarray(1.0 - np.bincount(codes, weights)[codes] / total)
+    order = np.argsort(values, kind="stable")
+    ordered, shares = values[order], weights[order] / total
+    # Shares of the values up to each, and their parts of the mean.
+    up_to, part = np.cumsum(shares), np.cumsum(shares * ordered)
+    found = np.empty(values.size)
+    found[order] = ordered * (2 * up_to - 1) + part[-1] - 2 * part
+    return found
+
+
+@dataclass(frozen=True)
 class MixedColumns:
     """Numeric features scaled from 0 to 1 and categorical features, for distances and differences.
 
@@ -145,6 +235,7 @@ class MixedColumns:
         1/2 for indicators of categories: two of them change with the category.
     indicator_sums : numpy.ndarray of shape (n,)
         Weighted sum of the indicators of each row.
+    missing : MissingValues or None
     """
 
     values: HostArray
@@ -153,33 +244,50 @@ class MixedColumns:
     indicators: HostArray
     indicator_weights: HostArray
     indicator_sums: HostArray
+    missing: MissingValues | None = None
 
     @property
     def n_rows(self) -> int:
         return int(self.values.shape[0])
 
     @classmethod
-    def of(cls, table: Table, order: HostArray, threshold: int) -> MixedColumns:
+    def of(
+        cls, table: Table, order: HostArray, threshold: int, row_weights: HostArray | None = None
+    ) -> MixedColumns:
         """The columns of a table that vary, with the rows in the given order.
 
         Columns with up to ``threshold`` distinct values, but at most half as many as rows, are categorical.
+        ``row_weights`` are those of the rows in this order, for means over the values of a column.
         """
         values = to_numpy(table.take(order, table.varying))
-        values -= values.min(axis=0)
-        values /= values.max(axis=0)
+        values -= np.nanmin(values, axis=0)
+        values /= np.nanmax(values, axis=0)
         most = max(2, min(threshold, order.size // 2))
         counts = _count_values(values, most)
-        categorical = np.flatnonzero((counts > 2) & (counts <= most))
+        is_category = (counts > 2) & (counts <= most)
+        if table.kinds is not None:
+            is_category |= table.kinds.is_category[table.varying] & (counts > 2)
+        missing = None if table.kinds is None else MissingValues.fill(values, is_category, row_weights)
+        categorical = np.flatnonzero(is_category)
         parts, weights = [values[:, counts == 2]], [np.ones(np.count_nonzero(counts == 2))]
         for j in categorical:
             categories, values[:, j] = np.unique(values[:, j], return_inverse=True)
             parts.append(values[:, j, None] == np.arange(categories.size))
             weights.append(np.full(categories.size, 0.5))
-        numeric = values if counts.min() > most else values[:, counts > most]
+            if missing is not None and j in missing.columns:
+                parts[-1][missing.gone[:, np.searchsorted(missing.columns, j)]] = False
+        is_number = (counts > most) & ~is_category
+        numeric = values if is_number.all() else values[:, is_number]
         indicators = np.hstack([part.astype(np.float32) for part in parts])
         indicator_weights = np.concatenate(weights).astype(np.float32)
         return cls(
-            values, categorical, numeric, indicators, indicator_weights, indicators @ indicator_weights
+            values,
+            categorical,
+            numeric,
+            indicators,
+            indicator_weights,
+            indicators @ indicator_weights,
+            missing,
         )
 
     def distances(self, block: slice) -> HostArray:
@@ -191,6 +299,8 @@ class MixedColumns:
             # |a - b| = a + b - 2 a b for indicators.
             total += self.indicator_sums[block, None] + self.indicator_sums
             total -= 2 * (self.indicators[block] * self.indicator_weights) @ self.indicators.T
+        if self.missing is not None:
+            self.missing.add_to(total, block)
         own = np.arange(block.start, block.stop)
         total[own - block.start, own] = np.inf
         return total
@@ -209,6 +319,8 @@ class MixedColumns:
             np.abs(difference, out=difference)
             if self.categorical.size:
                 difference[:, self.categorical] = difference[:, self.categorical] > 0
+            if self.missing is not None:
+                self.missing.correct(difference, rows[some], others[some])
             total += weights[..., some] @ difference
         return total
 
@@ -218,40 +330,58 @@ class MixedColumns:
         Rows are sorted by class. Returns an array of shape (columns, classes, classes); within a class every
         pair counts twice.
         """
-        n_classes = class_sizes.size
-        totals = np.empty((self.values.shape[1], n_classes, n_classes))
-        member = np.repeat(np.eye(n_classes), class_sizes, axis=0)
-        is_categorical = np.isin(np.arange(totals.shape[0]), self.categorical)
-        for j, column in enumerate(self.values.T):
-            if is_categorical[j]:
-                counts = (column == np.arange(column.max() + 1)[:, None]) @ member
-                totals[j] = np.outer(class_sizes, class_sizes) - counts.T @ counts
-                continue
-            order = np.argsort(column)
-            # A gap between successive values contributes to all pairs with a row on each side.
-            below = np.cumsum(member[order], axis=0)[:-1]
-            around = (below * np.diff(column[order])[:, None]).T @ (class_sizes - below)
-            totals[j] = around + around.T
-        return totals
+        member = np.repeat(np.eye(class_sizes.size), class_sizes, axis=0)
+        return self._sums_between(
+            member, member, lambda column, some, _, is_category: _between_classes(column, some, is_category)
+        )
 
     def weighted_differences_between(self, left: HostArray, right: HostArray) -> HostArray:
         """The same, of pairs of rows with weights: of the first row in each class, and of the second.
 
         ``left`` and ``right`` are (rows, classes). Returns an array of shape (columns, classes, classes).
         """
-        all_left, all_right = left.sum(axis=0), right.sum(axis=0)
-        totals = np.empty((self.values.shape[1], all_left.size, all_right.size))
+        return self._sums_between(left, right, _weighted_between)
+
+    def _sums_between(self, left: HostArray, right: HostArray, sums: Callable[..., HostArray]) -> HostArray:
+        """Sums of every column by a function of its values, with those of missing values."""
+        totals = np.empty((self.values.shape[1], left.shape[1], right.shape[1]))
         is_categorical = np.isin(np.arange(totals.shape[0]), self.categorical)
+        places = {} if self.missing is None else {int(j): i for i, j in enumerate(self.missing.columns)}
         for j, column in enumerate(self.values.T):
-            if is_categorical[j]:
-                member = column == np.arange(column.max() + 1)[:, None]
-                totals[j] = np.outer(all_left, all_right) - (member @ left).T @ (member @ right)
+            if self.missing is None or j not in places:
+                totals[j] = sums(column, left, right, bool(is_categorical[j]))
                 continue
-            order = np.argsort(column)
-            gaps = np.diff(column[order])[:, None]
-            below, above = np.cumsum(left[order], axis=0)[:-1], np.cumsum(right[order], axis=0)[:-1]
-            totals[j] = (below * gaps).T @ (all_right - above) + ((all_left - below) * gaps).T @ above
+            present = ~self.missing.gone[:, places[j]]
+            totals[j] = sums(column[present], left[present], right[present], bool(is_categorical[j]))
+            totals[j] += self.missing.between(places[j], left, right)
         return totals
+
+
+def _between_classes(column: HostArray, member: HostArray, is_categorical: bool) -> HostArray:
+    """Sums of the differences of a column over pairs of rows, whose classes have a 1 each."""
+    sizes = member.sum(axis=0)
+    if is_categorical:
+        counts = (column == np.arange(column.max() + 1)[:, None]) @ member
+        return np.asarray(np.outer(sizes, sizes) - counts.T @ counts)
+    order = np.argsort(column)
+    # A gap between successive values contributes to all pairs with a row on each side.
+    below = np.cumsum(member[order], axis=0)[:-1]
+    around = (below * np.diff(column[order])[:, None]).T @ (sizes - below)
+    return np.asarray(around + around.T)
+
+
+def _weighted_between(
+    column: HostArray, left: HostArray, right: HostArray, is_categorical: bool
+) -> HostArray:
+    """The same for rows with weights in each class."""
+    all_left, all_right = left.sum(axis=0), right.sum(axis=0)
+    if is_categorical:
+        member = column == np.arange(column.max() + 1)[:, None]
+        return np.asarray(np.outer(all_left, all_right) - (member @ left).T @ (member @ right))
+    order = np.argsort(column)
+    gaps = np.diff(column[order])[:, None]
+    below, above = np.cumsum(left[order], axis=0)[:-1], np.cumsum(right[order], axis=0)[:-1]
+    return np.asarray((below * gaps).T @ (all_right - above) + ((all_left - below) * gaps).T @ above)
 
 
 def _count_values(values: HostArray, most: int) -> HostArray:

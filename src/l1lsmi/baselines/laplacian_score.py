@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -15,8 +14,9 @@ from l1lsmi._numerics.ranking import learned_from_scores
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Table
 from l1lsmi._sparse import FEW_VALUES
+from l1lsmi._validation.parameters import CATEGORICAL
 from l1lsmi._validation.target import TASKS
-from l1lsmi.baselines._columns import score_columns
+from l1lsmi.baselines._columns import Scorer, score_coordinates
 from l1lsmi.baselines._graphs import (
     graph_coordinates,
     neighbour_graph,
@@ -33,6 +33,9 @@ class LaplacianScore(Selector):
     :math:`L_r = \tilde f^\top L \tilde f / \tilde f^\top D \tilde f`, which is small if similar rows have
     similar values. Features are scored one by one: neither interactions nor
     redundancy are detected.
+
+    A category has one coordinate for each level, over which numerators and denominators are added up; a
+    missing value is at the mean. With a target, a category of more than 40 levels becomes a number first.
 
     Parameters
     ----------
@@ -52,6 +55,9 @@ class LaplacianScore(Selector):
         not used if the graph is "unsupervised".
         Columns of several targets are decided one by one. "survival" takes times until an event, some of them
         censored, as a structured array or as columns (time, event): they become martingale residuals.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Columns that are categories: their names, numbers, or a mask. "from_dtype" takes columns of text and
+        of categorical types.
 
     Attributes
     ----------
@@ -96,6 +102,7 @@ class LaplacianScore(Selector):
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "sigma": [Interval(Real, 1e-12, 1e12, closed="both"), None],
         "task": [StrOptions(set(TASKS))],
+        "categorical_features": CATEGORICAL,
     }
 
     def __init__(
@@ -106,12 +113,17 @@ class LaplacianScore(Selector):
         n_neighbors: int = 5,
         sigma: float | None = None,
         task: str = "auto",
+        categorical_features: Any = "from_dtype",
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.graph = graph
         self.n_neighbors = n_neighbors
         self.sigma = sigma
         self.task = task
+        self.categorical_features = categorical_features
+
+    def _takes_any_kind(self) -> bool:
+        return True
 
     def _max_dense_values(self, n_rows: int) -> int:
         # A graph from the target needs a few columns at a time, one from all features all of them.
@@ -125,14 +137,12 @@ class LaplacianScore(Selector):
     ) -> dict[str, Any]:
         weights = row_weights if target is None else target.row_weights
         targets = [None] if target is None else target.each()
-        scores = [score_columns(table, self._scorer(table, one, weights)) for one in targets]
+        scores = [score_coordinates(table, self._scorer(table, one, weights)) for one in targets]
         return learned_from_scores(np.mean(scores, axis=0), table.varying, table.n_columns, k)
 
-    def _scorer(
-        self, table: Table, target: Target | None, weights: HostArray | None
-    ) -> Callable[[HostArray], HostArray]:
+    def _scorer(self, table: Table, target: Target | None, weights: HostArray | None) -> Scorer:
         if target is not None and target.is_classification:
             codes = target.codes
-            return lambda z: -within_class_variance(z, codes, weights)
+            return lambda z, widths: -within_class_variance(z, codes, weights, widths)
         graph = neighbour_graph(graph_coordinates(table, target), self.n_neighbors, self.sigma, weights)
-        return lambda z: -rayleigh_quotients(z, graph, centred=True)
+        return lambda z, widths: -rayleigh_quotients(z, graph, True, widths)

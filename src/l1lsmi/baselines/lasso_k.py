@@ -14,7 +14,9 @@ from l1lsmi._arrays import HostArray, to_numpy
 from l1lsmi._base import Selector
 from l1lsmi._numerics.ranking import rank, rounded, scatter, take_best
 from l1lsmi._numerics.target import Target
-from l1lsmi._rows.table import Table
+from l1lsmi._rows.table import Table, column_statistics, standardize
+from l1lsmi._validation.encoding import encode_levels
+from l1lsmi._validation.parameters import CATEGORICAL
 from l1lsmi._validation.target import TASKS
 from l1lsmi.baselines._lasso_path import lasso_path_until
 
@@ -39,6 +41,9 @@ class LassoK(Selector):
     (multi-task lasso); the penalty is found by bisection. Several targets are predicted jointly in the same
     way, numbers standardised and classes as indicators.
 
+    A category is one number, the mean of the target in its level, computed from other rows than the one that
+    gets it; a missing value is at the mean.
+
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
@@ -47,6 +52,9 @@ class LassoK(Selector):
         "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target.
         Columns of several targets are decided one by one. "survival" takes times until an event, some of them
         censored, as a structured array or as columns (time, event): they become martingale residuals.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Columns that are categories: their names, numbers, or a mask. "from_dtype" takes columns of text and
+        of categorical types.
 
     Attributes
     ----------
@@ -101,15 +109,28 @@ class LassoK(Selector):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Selector._parameter_constraints,
         "task": [StrOptions(set(TASKS))],
+        "categorical_features": CATEGORICAL,
     }
 
-    def __init__(self, n_features_to_select: int | float | None = None, *, task: str = "auto") -> None:
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        task: str = "auto",
+        categorical_features: Any = "from_dtype",
+    ) -> None:
         self.n_features_to_select = n_features_to_select
         self.task = task
+        self.categorical_features = categorical_features
+
+    def _takes_any_kind(self) -> bool:
+        return True
 
     def _learn(self, table: Table, target: Any, k: int) -> dict[str, Any]:
         columns, m = table.varying, table.n_columns
         x = to_numpy(table.take(np.arange(table.n_rows), columns))
+        if table.kinds is not None:
+            x = _numbers_of_any_kind(x, table.kinds.is_category[columns], target)
         y = _numbers(target)
         if target.row_weights is not None:
             # Least squares in which rows are multiplied by the roots of their weights.
@@ -136,6 +157,16 @@ class LassoK(Selector):
             "scores": scatter(scores, columns, m),
             "ranking": rank(support, priority),
         }
+
+
+def _numbers_of_any_kind(x: HostArray, is_category: HostArray, target: Target) -> HostArray:
+    """Standardised columns: levels as means of the target in other rows, missing values at the mean."""
+    x = np.array(x)
+    for j in np.flatnonzero(is_category):
+        codes = np.unique(x[:, j], return_inverse=True)[1].astype(np.float64)
+        numbers = encode_levels(np.where(np.isnan(x[:, j]), np.nan, codes), target)[:, None]
+        x[:, j] = standardize(numbers, *column_statistics(numbers, target.row_weights))[:, 0]
+    return np.asarray(np.where(np.isnan(x), 0.0, x))
 
 
 def _numbers(target: Target) -> HostArray:

@@ -13,15 +13,15 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from l1lsmi._arrays import HostArray, to_numpy
 from l1lsmi._base import Selector
-from l1lsmi._numerics.correlation import correlation_between, f_statistic
-from l1lsmi._numerics.discrete import States, discretise, is_discrete
+from l1lsmi._numerics.correlation import Whitened, correlation_between, f_statistic
+from l1lsmi._numerics.discrete import States, discretise, discretise_any, is_discrete
 from l1lsmi._numerics.ranking import rank, scatter
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Table, is_sparse_table
 from l1lsmi._sparse import FEW_VALUES
-from l1lsmi._validation.parameters import seed_of
+from l1lsmi._validation.parameters import CATEGORICAL, check_numbers_only, seed_of
 from l1lsmi._validation.target import TASKS
-from l1lsmi.baselines._columns import all_columns, column_pieces, score_columns
+from l1lsmi.baselines._columns import all_columns, column_pieces, columns_of_any_kind, score_columns
 from l1lsmi.baselines._neighbour_information import weighted_information
 
 #: Default redundancy of each relevance.
@@ -43,6 +43,10 @@ class MRMR(Selector):
     quotient of its relevance and its mean redundancy with the features selected so far. Only pairs of
     features are considered, so that interactions are not detected. Features are standardised internally;
     constant ones come last.
+
+    With ``relevance="discretised"``, features may be categories, whose levels are states as they are, and
+    have missing values, which are one more state. A category of more than 40 levels becomes a number first,
+    by the target.
 
     Parameters
     ----------
@@ -67,6 +71,9 @@ class MRMR(Selector):
         censored, as a structured array or as columns (time, event): they become martingale residuals.
     random_state : int, RandomState instance or None, default=None
         Seed of the small noise by which "knn" separates equal values; nothing else is random.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Columns that are categories: their names, numbers, or a mask. "from_dtype" takes columns of text and
+        of categorical types. Only for ``relevance="discretised"`` without ``redundancy="knn"``.
 
     Attributes
     ----------
@@ -118,6 +125,7 @@ class MRMR(Selector):
         "n_bins": [Interval(Integral, 2, None, closed="left"), None],
         "task": [StrOptions(set(TASKS))],
         "random_state": ["random_state"],
+        "categorical_features": CATEGORICAL,
     }
 
     def __init__(
@@ -130,6 +138,7 @@ class MRMR(Selector):
         n_bins: int | None = None,
         task: str = "auto",
         random_state: Any = None,
+        categorical_features: Any = "from_dtype",
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.scheme = scheme
@@ -138,6 +147,10 @@ class MRMR(Selector):
         self.n_bins = n_bins
         self.task = task
         self.random_state = random_state
+        self.categorical_features = categorical_features
+
+    def _takes_any_kind(self) -> bool:
+        return bool(self.relevance == "discretised" and self.redundancy != "knn")
 
     def _learn(self, table: Table, target: Any, k: int) -> dict[str, Any]:
         kind = DEFAULT_REDUNDANCY[self.relevance] if self.redundancy == "auto" else self.redundancy
@@ -146,8 +159,11 @@ class MRMR(Selector):
                 f"n_bins={self.n_bins!r} is not used with relevance={self.relevance!r} and "
                 f"redundancy={self.redundancy!r}, which do not discretise: leave it at None."
             )
+        if not self._takes_any_kind():
+            check_numbers_only(self.categorical_features, f"relevance={self.relevance!r}")
         columns = table.varying
-        relevance, redundancy = self._parts(table, target, kind)
+        parts = self._parts if table.kinds is None else self._parts_of_any_kind
+        relevance, redundancy = parts(table, target, kind)
         chosen, scores = _greedy(relevance, redundancy, min(k, columns.size), self.scheme == "quotient")
         all_scores = scatter(scores, columns, table.n_columns)
         constant = np.setdiff1d(np.arange(table.n_columns), columns)
@@ -165,6 +181,17 @@ class MRMR(Selector):
     def _max_dense_values(self, n_rows: int) -> int:
         # Nearest neighbours need all columns at a time.
         return super()._max_dense_values(n_rows) if "knn" in (self.relevance, self.redundancy) else FEW_VALUES
+
+    def _parts_of_any_kind(self, table: Table, target: Target, kind: str) -> tuple[HostArray, Redundancy]:
+        """`_parts` for columns that are categories or have missing values."""
+        (x, n_levels), weights = columns_of_any_kind(table), target.row_weights
+        states = States(discretise_any(x, n_levels, self.n_bins, weights), weights)
+        relevance = _mean_over_targets(
+            lambda one: states.information(_target_states(one, self.n_bins)), target
+        )
+        if kind == "discretised":
+            return relevance, lambda j: states.information(states.codes[:, j])
+        return relevance, Whitened.of(x, n_levels, weights).correlations_with
 
     def _parts(self, table: Table, target: Target, kind: str) -> tuple[HostArray, Redundancy]:
         """Relevance of every column, and the function that computes redundancies."""

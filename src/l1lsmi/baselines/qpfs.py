@@ -10,11 +10,18 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from l1lsmi._arrays import HostArray, to_numpy
 from l1lsmi._base import Selector
-from l1lsmi._numerics.correlation import correlation_between, correlation_with_target
+from l1lsmi._numerics.correlation import (
+    Whitened,
+    correlation_between,
+    correlation_of_values,
+    correlation_with_target,
+)
 from l1lsmi._numerics.ranking import rank, scatter, take_best
+from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Table
-from l1lsmi._validation.parameters import seed_of
+from l1lsmi._validation.parameters import CATEGORICAL, seed_of
 from l1lsmi._validation.target import TASKS
+from l1lsmi.baselines._columns import columns_of_any_kind
 from l1lsmi.baselines._positive_part import CorrelationMatrix, minimise_with_positive_part
 from l1lsmi.baselines._simplex_qp import (
     Hessian,
@@ -40,6 +47,10 @@ class QPFS(Selector):
     features with the largest weights are selected. Features are standardised internally; constant ones are
     left out and come last.
 
+    The correlation of a category with a number is the correlation ratio, that of two categories Cramer's V. A
+    category of more than 40 levels becomes a number first, by the target. In Q a missing value is at the
+    mean; rows in which a feature is missing are left out of its correlation with the target.
+
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
@@ -58,6 +69,9 @@ class QPFS(Selector):
         frequencies of the classes.
     random_state : int, RandomState instance or None, default=None
         Draws the features for ``n_nystrom``; nothing else is random.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Columns that are categories: their names, numbers, or a mask. "from_dtype" takes columns of text and
+        of categorical types.
 
     Attributes
     ----------
@@ -121,6 +135,7 @@ class QPFS(Selector):
         "n_nystrom": [Interval(Integral, 1, None, closed="left"), None],
         "task": [StrOptions(set(TASKS))],
         "random_state": ["random_state"],
+        "categorical_features": CATEGORICAL,
     }
 
     def __init__(
@@ -131,12 +146,17 @@ class QPFS(Selector):
         n_nystrom: int | None = None,
         task: str = "auto",
         random_state: Any = None,
+        categorical_features: Any = "from_dtype",
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.alpha = alpha
         self.n_nystrom = n_nystrom
         self.task = task
         self.random_state = random_state
+        self.categorical_features = categorical_features
+
+    def _takes_any_kind(self) -> bool:
+        return True
 
     def _max_dense_values(self, n_rows: int) -> int:
         # The matrix Q, which is made unless a sample of its columns stands for it, grows with their square.
@@ -150,12 +170,17 @@ class QPFS(Selector):
                 "most that many, or None to use all of them."
             )
         columns = table.varying
-        x = to_numpy(table.take(np.arange(table.n_rows), columns))
-        relevance = correlation_with_target(x, target)
-        if target.row_weights is not None:
-            # Products of columns are then weighted sums.
-            x *= np.sqrt(target.row_weights)[:, None]
-        alpha, minimum = self._solve(x, relevance)
+        if table.kinds is None:
+            x: HostArray = to_numpy(table.take(np.arange(table.n_rows), columns))
+            relevance = correlation_with_target(x, target)
+            if target.row_weights is not None:
+                # Products of columns are then weighted sums.
+                x *= np.sqrt(target.row_weights)[:, None]
+            alpha, minimum = self._solve(x, relevance)
+        else:
+            x, n_levels = columns_of_any_kind(table)
+            relevance = _relevance_of_any_kind(x, n_levels, target)
+            alpha, minimum = self._solve(Whitened.of(x, n_levels, target.row_weights), relevance)
         scores = np.where(minimum.weights > 0, minimum.weights, -minimum.multipliers)
         # Rounded, so that copies of a feature tie.
         order = scatter(np.round(scores, 10) if alpha < 1 else relevance, columns, table.n_columns)
@@ -169,7 +194,7 @@ class QPFS(Selector):
             "ranking": rank(support, order),
         }
 
-    def _solve(self, x: HostArray, relevance: HostArray) -> tuple[float, SimplexMinimum]:
+    def _solve(self, x: HostArray | Whitened, relevance: HostArray) -> tuple[float, SimplexMinimum]:
         """The value of alpha, and the minimum."""
         if self.alpha == 1:
             return 1.0, _most_relevant(relevance)
@@ -183,22 +208,40 @@ class QPFS(Selector):
             if minimum is not None:
                 return float(alpha), minimum
             del hessian  # two matrices of this size are enough
-            hessian = Hessian.of_matrix(nearest_positive(correlation_between(x, x)))
+            hessian = Hessian.of_matrix(nearest_positive(_correlations(x)))
         return float(alpha), minimise_on_simplex(hessian.scaled(1 - alpha), linear)
 
-    def _hessian(self, x: HostArray) -> tuple[Hessian | CorrelationMatrix, float]:
+    def _hessian(self, x: HostArray | Whitened) -> tuple[Hessian | CorrelationMatrix, float]:
         """The matrix Q, made positive semi-definite unless it is large, and the mean of its entries."""
-        m = x.shape[1]
-        if self.n_nystrom is None and m > MOST_DECOMPOSED:
+        m = x.n_columns if isinstance(x, Whitened) else x.shape[1]
+        if self.n_nystrom is None and m > MOST_DECOMPOSED and not isinstance(x, Whitened):
             large = CorrelationMatrix(x)
             return large, large.mean()
         if self.n_nystrom is None:
-            matrix = correlation_between(x, x)
+            matrix = _correlations(x)
             return Hessian.of_matrix(nearest_positive(matrix)), float(matrix.mean())
         rng = np.random.default_rng(seed_of(self.random_state))
         sampled = np.sort(rng.choice(m, min(self.n_nystrom, m), replace=False))
-        sample = correlation_between(x, x[:, sampled])
+        sample = _correlations(x, sampled)
         return Hessian.of_factor(nystrom_factor(sample, sampled)), float(sample.mean())
+
+
+def _correlations(x: HostArray | Whitened, some: HostArray | None = None) -> HostArray:
+    """Absolute correlations of all columns with some of them, or all."""
+    if isinstance(x, Whitened):
+        return x.correlations(some)
+    return correlation_between(x, x if some is None else x[:, some])
+
+
+def _relevance_of_any_kind(x: HostArray, n_levels: HostArray, target: Target) -> HostArray:
+    """Absolute correlations of columns of any kind with the target, the mean over several targets."""
+    targets, levels = target.each(), n_levels.tolist()
+    return np.array(
+        [
+            np.mean([correlation_of_values(x[:, j], levels[j], one) for one in targets])
+            for j in range(len(levels))
+        ]
+    )
 
 
 def _most_relevant(relevance: HostArray) -> SimplexMinimum:

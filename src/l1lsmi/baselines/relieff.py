@@ -15,6 +15,7 @@ from l1lsmi._base import Selector
 from l1lsmi._numerics.ranking import learned_from_scores
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Table
+from l1lsmi._validation.parameters import CATEGORICAL
 from l1lsmi._validation.target import TASKS
 from l1lsmi.baselines._neighbours import MixedColumns, row_slices, weighted_neighbours
 
@@ -30,6 +31,10 @@ class ReliefF(Selector):
     it measures how strongly differences of the feature are associated with differences of the target among
     nearest neighbours. Neighbours are near in all features, so that interactions are detected; redundancy is
     not. The score for several targets is the mean over them.
+
+    The difference of two levels of a category is 0 or 1. The difference from a missing value is the mean
+    difference from all values of the feature, and that of two missing values the mean over all pairs of
+    values. A category of more than 40 levels becomes a number first, by the target.
 
     Parameters
     ----------
@@ -52,6 +57,9 @@ class ReliefF(Selector):
         censored, as a structured array or as columns (time, event): they become martingale residuals.
     n_jobs : int or None, default=None
         Number of threads, which process blocks of rows; the result does not depend on it.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Columns that are categories: their names, numbers, or a mask. "from_dtype" takes columns of text and
+        of categorical types.
 
     Attributes
     ----------
@@ -104,6 +112,7 @@ class ReliefF(Selector):
             Interval(Integral, None, -1, closed="right"),
             None,
         ],
+        "categorical_features": CATEGORICAL,
     }
 
     def __init__(
@@ -115,6 +124,7 @@ class ReliefF(Selector):
         discrete_threshold: int = 10,
         task: str = "auto",
         n_jobs: int | None = None,
+        categorical_features: Any = "from_dtype",
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_neighbors = n_neighbors
@@ -122,6 +132,10 @@ class ReliefF(Selector):
         self.discrete_threshold = discrete_threshold
         self.task = task
         self.n_jobs = n_jobs
+        self.categorical_features = categorical_features
+
+    def _takes_any_kind(self) -> bool:
+        return True
 
     def _learn(self, table: Table, target: Target, k: int) -> dict[str, Any]:
         scores = np.mean([self._score(table, one) for one in target.each()], axis=0)
@@ -131,8 +145,8 @@ class ReliefF(Selector):
         """Scores of all features for one target."""
         # Sorted by class, the rows of a class are a slice.
         order = np.argsort(target.codes, kind="stable")
-        columns = MixedColumns.of(table, order, self.discrete_threshold)
         weights = None if target.row_weights is None else target.row_weights[order]
+        columns = MixedColumns.of(table, order, self.discrete_threshold, weights)
         near = table.n_rows if isinstance(self.n_neighbors, str) else self.n_neighbors
         if target.values is not None:
             y = target.values / np.ptp(target.values)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -16,8 +14,9 @@ from l1lsmi._numerics.ranking import learned_from_scores
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Table
 from l1lsmi._sparse import FEW_VALUES
+from l1lsmi._validation.parameters import CATEGORICAL
 from l1lsmi._validation.target import TASKS
-from l1lsmi.baselines._columns import score_columns
+from l1lsmi.baselines._columns import Scorer, score_coordinates
 from l1lsmi.baselines._graphs import (
     graph_coordinates,
     neighbour_graph,
@@ -38,6 +37,9 @@ class SPEC(Selector):
     \alpha_1^2)`, or if :math:`\varphi_3 = \sum_{j=2}^{q+1} (2 - \lambda_j) \alpha_j^2` is large.
     Features are scored one by one: neither interactions nor redundancy are detected. The score for several
     targets is the mean over them.
+
+    A category has one coordinate for each level, over which numerators and denominators are added up; a
+    missing value is at the mean. With a target, a category of more than 40 levels becomes a number first.
 
     Parameters
     ----------
@@ -62,6 +64,9 @@ class SPEC(Selector):
         not used if the graph is "unsupervised".
         Columns of several targets are decided one by one. "survival" takes times until an event, some of them
         censored, as a structured array or as columns (time, event): they become martingale residuals.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Columns that are categories: their names, numbers, or a mask. "from_dtype" takes columns of text and
+        of categorical types.
 
     Attributes
     ----------
@@ -111,6 +116,7 @@ class SPEC(Selector):
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "sigma": [Interval(Real, 1e-12, 1e12, closed="both"), None],
         "task": [StrOptions(set(TASKS))],
+        "categorical_features": CATEGORICAL,
     }
 
     def __init__(
@@ -123,6 +129,7 @@ class SPEC(Selector):
         n_neighbors: int = 5,
         sigma: float | None = None,
         task: str = "auto",
+        categorical_features: Any = "from_dtype",
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.graph = graph
@@ -131,6 +138,10 @@ class SPEC(Selector):
         self.n_neighbors = n_neighbors
         self.sigma = sigma
         self.task = task
+        self.categorical_features = categorical_features
+
+    def _takes_any_kind(self) -> bool:
+        return True
 
     def _max_dense_values(self, n_rows: int) -> int:
         # A graph from the target needs a few columns at a time, one from all features all of them.
@@ -144,21 +155,22 @@ class SPEC(Selector):
     ) -> dict[str, Any]:
         weights = row_weights if target is None else target.row_weights
         targets = [None] if target is None else target.each()
-        scores = [score_columns(table, self._scorer(table, one, weights)) for one in targets]
+        scores = [score_coordinates(table, self._scorer(table, one, weights)) for one in targets]
         return learned_from_scores(np.mean(scores, axis=0), table.varying, table.n_columns, k)
 
-    def _scorer(
-        self, table: Table, target: Target | None, weights: HostArray | None
-    ) -> Callable[[HostArray], HostArray]:
+    def _scorer(self, table: Table, target: Target | None, weights: HostArray | None) -> Scorer:
         if target is not None and target.is_classification:
-            return partial(self._score_classes, codes=target.codes, weights=weights)
+            codes = target.codes
+            return lambda z, widths: self._score_classes(z, codes, weights, widths)
         points = graph_coordinates(table, target)
         graph = neighbour_graph(points, self.n_neighbors, self.sigma, weights)
         if self.criterion == "phi3":
             return spectral_scorer(graph, self.n_eigenvectors, banded=points.shape[1] == 1)
-        return lambda z: -rayleigh_quotients(z, graph, centred=self.criterion == "phi2")
+        return lambda z, widths: -rayleigh_quotients(z, graph, self.criterion == "phi2", widths)
 
-    def _score_classes(self, z: HostArray, codes: HostArray, weights: HostArray | None) -> HostArray:
+    def _score_classes(
+        self, z: HostArray, codes: HostArray, weights: HostArray | None, widths: HostArray | None
+    ) -> HostArray:
         # All degrees are 1 and z is centred: the first cosine is 0, and phi1 is phi2.
-        within = within_class_variance(z, codes, weights)
+        within = within_class_variance(z, codes, weights, widths)
         return 2 * (1 - within) if self.criterion == "phi3" else -within
