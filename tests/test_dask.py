@@ -273,6 +273,28 @@ def test_what_goes_wrong_in_a_task_is_left_as_it_is(client):
         list(Cluster(client).in_order(operator.floordiv, 1, iter([1, 0])))
 
 
+def mixed():
+    X, _ = data(900)
+    rng = np.random.default_rng(1)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame["town"] = pd.Categorical(rng.choice(["Ulm", "Bonn", "Trier"], 900, p=[0.2, 0.5, 0.3]))
+    frame.loc[::11, "town"] = np.nan
+    frame["size"] = pd.Categorical(rng.choice(["S", "M", "L"], 900), ["S", "M", "L"], ordered=True)
+    return frame, ((frame["town"] == "Bonn") ^ (frame["b"].fillna(0) > 0)).to_numpy().astype(int)
+
+
+def test_categories_and_missing_values_on_a_cluster(client):
+    frame, y = mixed()
+    expected = selector().fit(frame, y)
+    found = selector().fit(dd.from_pandas(frame, npartitions=4), y)
+    assert np.array_equal(found.support_, expected.support_) and expected.support_[[1, 6]].all()
+    assert found.smi_ == pytest.approx(expected.smi_, rel=1e-6)
+    assert found.categories_ == expected.categories_
+    with pytest.raises(ValueError, match="categorical_features is given, but the rows of X are on a cluster"):
+        selector(categorical_features=["a"]).fit(dd.from_pandas(frame, npartitions=4), y)
+
+
 # -- bad input ------------------------------------------------------------------------------------
 
 
@@ -284,8 +306,8 @@ def test_chunks_that_will_not_do_get_a_sentence(client):
     assert_refused(selector(), da.from_array(X[:, 0], chunks=50), y, "2D")
     assert_refused(selector(), da.from_array(X, chunks=(50, 6)), "y", "has no names")
     assert_refused(selector(), da.from_array(X, chunks=(50, 6)), y[:-1], "X has 200 rows, y has 199")
-    X[77, 2] = np.nan
-    assert_refused(selector(), da.from_array(X, chunks=(50, 6)), y, "NaN, first in row 77 of column 2")
+    X[77, 2] = np.inf
+    assert_refused(selector(), da.from_array(X, chunks=(50, 6)), y, "infinity, first in row 77 of column 2")
     frame = pd.DataFrame(X, columns=list("abcdef")).assign(city="Rome")
     assert_refused(selector(), dd.from_pandas(frame, npartitions=2), y, "column 'city' of type")
     assert_refused(selector(), dd.from_pandas(frame, npartitions=2), "z", "'z', but X has no such column")

@@ -193,13 +193,16 @@ def test_files_that_will_not_do_get_a_sentence(tmp_path):
     junk = tmp_path / "junk.parquet"
     junk.write_bytes(b"PAR1" + bytes(100))
     assert_refused(selector(), junk, "y", "cannot be read as parquet")
-    text = pa.Table.from_pandas(frame.assign(city="Rome"))
-    assert_refused(selector(), ds.dataset(text), y, "column 'city' of type .*: turn it into numbers")
-    frame.loc[700, "c"] = np.nan
-    assert_refused(selector(), parquet(tmp_path, frame, y), "y", "NaN, first in row 700 of column 'c'")
+    files = pa.Table.from_pandas(frame.assign(picture=b"png", y=y))
+    assert_refused(selector(), files, "y", "column 'picture' of type .*: turn it into numbers")
+    frame.loc[700, "c"] = np.inf
+    assert_refused(selector(), parquet(tmp_path, frame, y), "y", "infinity, first in row 700 of column 'c'")
     missing = np.where(np.arange(N) == 5, None, y)
     assert_refused(
-        selector(), pa.Table.from_pandas(frame.fillna(0).assign(y=missing.astype(float))), "y", "missing|NaN"
+        selector(),
+        pa.Table.from_pandas(frame.replace(np.inf, 0).assign(y=missing.astype(float))),
+        "y",
+        "missing|NaN",
     )
     twice = pa.Table.from_arrays([pa.array([1.0, 2.0])] * 2, names=["a", "a"])
     assert_refused(selector(), twice, [0, 1], "2 columns named 'a'")

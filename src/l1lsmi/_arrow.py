@@ -134,6 +134,21 @@ def is_text(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
+def is_category(kind: Any) -> bool:
+    """Whether a type of Arrow is a dictionary of strings."""
+    return bool(types.is_dictionary(kind) and is_text(kind.value_type))
+
+
+def is_time(kind: Any) -> bool:
+    """Whether a type of Arrow is a date, a time or a duration."""
+    return bool(types.is_temporal(kind) and not types.is_interval(kind))
+
+
+def batch_table(batch: Any, names: Sequence[str]) -> Any:
+    """Some columns of a record batch as a table, by name."""
+    return pa.Table.from_batches([batch]).select(list(names))
+
+
 def batch_values(batch: Any, names: Sequence[str]) -> npt.NDArray[np.float64]:
     """Numeric columns of a record batch as an array of shape (rows, columns), NaN for missing values."""
     block = np.empty((batch.num_rows, len(names)))

@@ -31,7 +31,7 @@ from l1lsmi._validation.columns import (
     take_columns,
 )
 from l1lsmi._validation.constraints import check_constraints, check_n_units, check_selectable
-from l1lsmi._validation.features import check_supports_out_of_core, check_varying, tell_features
+from l1lsmi._validation.features import check_names, check_supports_out_of_core, check_varying, tell_features
 from l1lsmi._validation.parameters import check_share
 from l1lsmi._validation.rows import Rows, read_rows
 from l1lsmi._validation.sparse import frame_to_rows, is_sparse_frame, keeps_frames
@@ -190,11 +190,12 @@ class Selector(SelectorMixin, BaseEstimator):
         options: dict[str, Any] = {"class_weight": getattr(self, "class_weight", None), "beside": beside}
         if is_out_of_core(X) and not self._reads_frame(X, y):
             check_supports_out_of_core(self, X, self._supports_out_of_core())
-            opened = open_rows(X, y, self._resources(), sample_weight)
+            kinds_given: Any = self.categorical_features if self._takes_any_kind() else "from_dtype"
+            opened = open_rows(X, y, self._resources(), sample_weight, kinds_given)
             tell_features(checked, opened.table.n_columns, opened.names)
             if self._takes_any_kind():
-                checked.categories_ = None
-            return arrange_out_of_core(opened, self._task(), **options)
+                checked.categories_ = opened.levels
+            return arrange_out_of_core(opened, self._task(), missing=self.missing, **options)
         if isinstance(X, Iterator):
             raise ValueError(
                 f"X is a {type(X).__name__}, which can be read only once: pass a function that returns "
@@ -231,6 +232,8 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def _reads_frame(self, X: Any, y: Any) -> bool:
         """Whether a table of pyarrow is taken as it is in memory, rather than a batch of rows at a time."""
+        if hasattr(X, "column_names"):
+            check_names(X)
         if not is_frame(X) or named_columns(y, X.column_names):
             return False
         return not (self._supports_out_of_core() and has_complete_numbers_only(X))

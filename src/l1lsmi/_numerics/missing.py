@@ -9,6 +9,7 @@ from l1lsmi._arrays import HostArray, asarray_like, namespace, to_numpy
 from l1lsmi._numerics.target import Target
 from l1lsmi._numerics.terms.target_functions import target_functions
 from l1lsmi._rows.kinds import Kinds
+from l1lsmi._rows.parts import Part
 from l1lsmi._rows.table import RowTable
 
 #: Columns that are taken for informative by their missing values where none are, on average.
@@ -24,7 +25,6 @@ def informative_missing(table: RowTable, target: Target, kinds: Kinds) -> HostAr
     Parameters
     ----------
     table : RowTable
-        In memory.
     target : Target
     kinds : Kinds
 
@@ -36,16 +36,26 @@ def informative_missing(table: RowTable, target: Target, kinds: Kinds) -> HostAr
     found = np.zeros(kinds.missing_share.size, dtype=bool)
     if not some.size:
         return found
-    source, _ = table.locate(np.empty(0, dtype=np.intp))
-    xp = namespace(source.x)
-    gone = xp.isnan(xp.take(source.x, asarray_like(some, source.x), axis=1))
-    share = kinds.missing_share[some]
-    z = (np.asarray(to_numpy(gone), dtype=np.float64) - share) / np.sqrt(share * (1 - share))
     functions = target_functions(target)
     weights = np.ones(target.n_rows) if target.row_weights is None else target.row_weights
+    # In place of the target, so that parts of the rows get the functions of their targets.
+    beside = Target(np.zeros(target.n_rows, dtype=np.intp), functions * weights[:, None])
+    fold_of_row = np.zeros((1, target.n_rows), dtype=np.intp)
+    parts = table.parts(beside, fold_of_row, table.max_part_rows)
+    share = kinds.missing_share[some]
+    correlations = parts.sum(_missing_sums, some, share, columns=some) / weights.sum()
     # Weights that are no counts: the number of rows that are worth as much.
     n_rows = weights.sum() ** 2 / (weights**2).sum()
-    correlations = z.T @ (functions * weights[:, None]) / weights.sum()
     sizes = n_rows * (correlations**2).sum(axis=1)
     found[some] = chi2.sf(sizes, functions.shape[1]) < FALSE_COLUMNS / some.size
     return found
+
+
+def _missing_sums(part: Part, columns: HostArray, share: HostArray) -> HostArray:
+    """Sums of products of standardised indicators of missing values with functions of the target."""
+    table = part.table
+    places = columns if table.columns is None else np.searchsorted(table.columns, columns)
+    xp = namespace(table.x)
+    gone = xp.isnan(xp.take(table.x, asarray_like(places, table.x), axis=1))
+    z = (np.asarray(to_numpy(gone), dtype=np.float64) - share) / np.sqrt(share * (1 - share))
+    return np.asarray(z.T @ part.target.values)

@@ -94,7 +94,16 @@ class Kinds:
 
     def with_missing_as_value(self, as_value: HostArray) -> Kinds:
         """The same, with "missing" a value of its own in some columns."""
-        return replace(self, as_value=np.asarray(as_value & (self.missing_share > 0)))
+        some = (self.missing_share > 0) & (self.missing_share < 1)
+        return replace(self, as_value=np.asarray(as_value & some))
+
+    def recounted(self, level_weights: HostArray, missing_share: HostArray) -> Kinds:
+        """The same columns in other rows, given the weights of the levels of categories (categories, L)."""
+        shares = list(self.shares)
+        for j, some in zip(np.flatnonzero(self.is_category).tolist(), level_weights, strict=True):
+            weights = some[: self.n_levels[j]]
+            shares[j] = weights / max(float(weights.sum()), 1e-300)
+        return Kinds(tuple(shares), missing_share, np.zeros(missing_share.size, dtype=bool))
 
     def columns_of(self, columns: HostArray) -> Kinds:
         """What some columns are, in any order and repeated or not."""

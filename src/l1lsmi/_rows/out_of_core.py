@@ -37,6 +37,10 @@ class OutOfCoreTable(ColumnScales):
         """The rows of an arrangement, with weighted column statistics; and the same rows as given."""
         raise NotImplementedError
 
+    def hashes_by_weight(self, row_weights: HostArray | None) -> HostArray:
+        """Hashes of the rows, with levels numbered by the weights of the rows that have them."""
+        raise NotImplementedError
+
     @property
     def max_part_rows(self) -> int:
         """Rows in a part."""

@@ -9,8 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from l1lsmi._arrays import HostArray
-from l1lsmi._rows.distinct import Arrangement
+from l1lsmi._rows.distinct import Arrangement, row_hashes
 from l1lsmi._rows.kinds import Kinds
+from l1lsmi._rows.levels import LevelTotals, renumbered
 from l1lsmi._rows.out_of_core import OutOfCoreTable
 from l1lsmi._rows.parts import FEWEST_ROWS, Part, add_up, sum_in_order
 from l1lsmi._rows.table import PART_ROWS, Resources, Table, column_statistics, is_constant, merged_statistics
@@ -50,7 +51,11 @@ class CountedSource:
 
 @dataclass(frozen=True)
 class ColumnStatistics:
-    """Number, weight, means and standard deviations of the rows so far; further rows can be merged."""
+    """Number, weight, means and standard deviations of the rows so far; further rows can be merged.
+
+    ``present`` is the weight of the rows in which each column has a value; ``low`` and ``high`` are NaN for
+    columns without values. ``levels`` are those of the categories, where it is known which columns are.
+    """
 
     n_rows: int
     weight: float
@@ -58,21 +63,48 @@ class ColumnStatistics:
     scale: HostArray
     low: HostArray
     high: HostArray
+    present: HostArray
+    levels: LevelTotals | None = None
 
     @classmethod
-    def of(cls, x: HostArray, row_weights: HostArray | None = None) -> ColumnStatistics:
+    def of(
+        cls, x: HostArray, row_weights: HostArray | None = None, kinds: Kinds | None = None
+    ) -> ColumnStatistics:
         """Of one block."""
         weight = len(x) if row_weights is None else float(row_weights.sum())
-        return cls(len(x), weight, *column_statistics(x, row_weights), x.min(axis=0), x.max(axis=0))
+        low, high = np.fmin.reduce(x, axis=0), np.fmax.reduce(x, axis=0)
+        present = np.full(x.shape[1], float(weight))
+        if np.isnan(x.min(axis=0)).any():
+            gone = np.isnan(x)
+            lost = (np.ones(len(x)) if row_weights is None else row_weights) @ gone
+            # Exactly all, or none, where all are there, or none, whatever the order of sums.
+            present = np.where(gone.all(axis=0), 0.0, weight - lost)
+        levels = None if kinds is None else LevelTotals.of(*_categories(x, kinds), row_weights)
+        return cls(len(x), weight, *column_statistics(x, row_weights), low, high, present, levels)
 
     def merged(self, other: ColumnStatistics) -> ColumnStatistics:
         """Of the rows of both."""
         one, two = (self.mean, self.scale), (other.mean, other.scale)
-        mean, scale = merged_statistics(self.weight, one, other.weight, two)
-        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-        scale = np.where(is_constant(low, high), 0.0, scale)  # whatever the blocks say
+        mean, scale = merged_statistics(self.present, one, other.present, two)
+        low, high = np.fmin(self.low, other.low), np.fmax(self.high, other.high)
+        constant = is_constant(low, high) | np.isnan(low)
+        scale = np.where(constant, 0.0, scale)  # whatever the blocks say
         n_rows, weight = self.n_rows + other.n_rows, self.weight + other.weight
-        return ColumnStatistics(n_rows, weight, mean, scale, low, high)
+        present = self.present + other.present
+        levels = None if self.levels is None or other.levels is None else self.levels.merged(other.levels)
+        return ColumnStatistics(n_rows, weight, mean, scale, low, high, present, levels)
+
+    @property
+    def missing_share(self) -> HostArray:
+        """Share of the rows without a value, for each column."""
+        return np.maximum(1.0 - self.present / self.weight, 0.0)
+
+    def scales(self, kinds: Kinds | None) -> dict[str, Any]:
+        """Means, scales and kinds of the columns of a table of these rows."""
+        if kinds is not None:
+            assert self.levels is not None
+            kinds = kinds.recounted(self.levels.weights, self.missing_share)
+        return {"mean": self.mean, "scale": self.scale, "kinds": kinds}
 
 
 @dataclass
@@ -109,11 +141,32 @@ class StreamTable(OutOfCoreTable):
         for block in source.blocks(None):
             some, start = slice(start, start + len(block)), start + len(block)
             if len(block):
-                plain = _with(plain, ColumnStatistics.of(block))
-                total = plain if weights is None else _with(total, ColumnStatistics.of(block, weights[some]))
+                plain = _with(plain, ColumnStatistics.of(block, None, self.kinds))
+                total = (
+                    plain
+                    if weights is None
+                    else _with(total, ColumnStatistics.of(block, weights[some], self.kinds))
+                )
         assert plain is not None and total is not None
-        given = StreamTable(source, plain.n_rows, plain.mean, plain.scale, self.resources)
-        return replace(given, mean=total.mean, scale=total.scale, order=order), given
+        scales = plain.scales(self.kinds)
+        given = StreamTable(source=source, n_rows=plain.n_rows, resources=self.resources, **scales)
+        return replace(given, order=order, **total.scales(self.kinds)), given
+
+    def hashes_by_weight(self, row_weights: HostArray | None) -> HostArray:
+        """Hashes of the rows, with levels numbered by the weights of the rows that have them."""
+        if self.hashes is not None and (self.kinds is None or not self.kinds.is_category.any()):
+            return self.hashes
+        assert self.kinds is not None
+        columns = np.flatnonzero(self.kinds.is_category)
+        totals, start = None, 0
+        for block in self.blocks(columns):
+            stop = start + len(block)
+            weights = None if row_weights is None else row_weights[start:stop]
+            some = LevelTotals.of(block, self.kinds.n_levels[columns], weights)
+            totals, start = some if totals is None else totals.merged(some), stop
+        assert totals is not None
+        numbers = totals.numbers()
+        return np.concatenate([row_hashes(renumbered(x, columns, numbers)) for x in self.blocks(None)])
 
     def blocks(self, columns: HostArray | None) -> Iterator[HostArray]:
         """Blocks of the source, which must have the rows that it had at first."""
@@ -199,6 +252,12 @@ class StreamParts:
                     held.append(part)
                 yield from ((one, part) for one in held)
             start = stop
+
+
+def _categories(x: HostArray, kinds: Kinds) -> tuple[HostArray, HostArray]:
+    """The columns of a block that are categories, and their numbers of levels."""
+    columns = np.flatnonzero(kinds.is_category)
+    return x[:, columns], kinds.n_levels[columns]
 
 
 def _with(total: ColumnStatistics | None, more: ColumnStatistics) -> ColumnStatistics:

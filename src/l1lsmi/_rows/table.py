@@ -560,13 +560,17 @@ def is_large_sparse(table: Any) -> bool:
 
 
 def merged_statistics(
-    size: float, one: tuple[HostArray, HostArray], other_size: float, other: tuple[HostArray, HostArray]
+    size: float | HostArray,
+    one: tuple[HostArray, HostArray],
+    other_size: float | HostArray,
+    other: tuple[HostArray, HostArray],
 ) -> tuple[HostArray, HostArray]:
     """Mean and standard deviation of the columns of two tables stacked, from those of each.
 
-    By lengths of vectors instead of squares, so that large values do not overflow.
+    By lengths of vectors instead of squares, so that large values do not overflow. Sizes are the weights of
+    the rows, or of those in which each column has a value.
     """
-    share = other_size / (size + other_size)
+    share = other_size / np.maximum(size + other_size, 1e-300)
     gap = other[0] / 2 - one[0] / 2  # half: the difference of two large numbers may overflow
     mean = one[0] + 2 * share * gap
     spread = np.hypot(np.sqrt(1 - share) * one[1], np.sqrt(share) * other[1])

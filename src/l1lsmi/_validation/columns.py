@@ -127,6 +127,17 @@ def take_columns(X: Any, selector: Any) -> Any:
     return nw.to_native(frame[[names[j] for j in np.flatnonzero(selector.get_support())]])
 
 
+def text_levels(X: Any) -> list[list[Any] | None]:
+    """Values of the columns of a dataframe that are text or categories; None for other columns."""
+    frame = nw.from_native(X, eager_only=True)
+    found: list[list[Any] | None] = []
+    for name in frame.columns:
+        series = frame[name]
+        is_text = series.dtype in (nw.String, nw.Categorical, nw.Enum) and levels_in_order(series) is None
+        found.append([v for v in series.unique().to_list() if not is_missing(v)] if is_text else None)
+    return found
+
+
 def in_library(X: Any, name: str) -> Any:
     """A dataframe in memory as one of pandas or polars; of another name, as it is."""
     frame = nw.from_native(X, eager_only=True)

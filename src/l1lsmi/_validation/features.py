@@ -265,7 +265,8 @@ def _not_finite(what: str, row: int, column: str) -> ValueError:
 
 def check_names(X: Any) -> list[Any] | None:
     """Names of the columns, each of which is there once; None without names."""
-    columns = getattr(X, "columns", None)
+    # A table of pyarrow has names under another name.
+    columns = getattr(X, "column_names", getattr(X, "columns", None))
     if columns is None:
         return None
     names = list(columns)

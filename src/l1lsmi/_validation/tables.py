@@ -38,6 +38,7 @@ def check_table(
     resources: Resources | None = None,
     categorical: Any = "from_dtype",
     missing: str = "auto",
+    many_levels: bool = True,
 ) -> tuple[Table, Target]:
     """Check features of any kind and the target.
 
@@ -50,6 +51,8 @@ def check_table(
     resources : Resources or None
     categorical : "from_dtype", None, or columns
     missing : {"auto", "ignore", "value"}
+    many_levels : bool
+        Whether categories may have so many levels that they become numbers by the target.
 
     Returns
     -------
@@ -58,6 +61,8 @@ def check_table(
     """
     require_target(y, estimator)
     x, columns = check_columns(X, estimator, categorical)
+    if columns is not None and not many_levels:
+        _refuse_many_levels(columns)
     target = check_target(y, task)
     check_same_rows(int(x.shape[0]), target.n_rows)
     return make_table(x, columns, target, None, resources or Resources(), missing), target
@@ -121,6 +126,29 @@ def make_table(
     if not said.any():
         return table
     return Table.of(x, resources, weights, kinds.with_missing_as_value(said))
+
+
+def with_missing_decided(table: Any, target: Target | None, missing: str) -> Any:
+    """A table that is not in memory, with what the missing values of its columns say."""
+    kinds = table.kinds
+    if kinds is None or target is None or missing == "ignore" or not kinds.missing_share.any():
+        return table
+    said = informative_missing(table, target, kinds) if missing == "auto" else kinds.missing_share > 0
+    kinds = kinds.with_missing_as_value(said)
+    if not kinds.as_value.any():
+        return table
+    # A value that is always the same, or missing, tells two rows apart.
+    return replace(table, kinds=kinds, scale=np.where((table.scale == 0) & kinds.as_value, 1.0, table.scale))
+
+
+def _refuse_many_levels(columns: Columns) -> None:
+    for j, levels in enumerate(columns.levels):
+        if levels is not None and len(levels) > MAX_LEVELS:
+            name = str(j) if columns.names is None else columns.names[j]
+            raise ValueError(
+                f"X has a category of {len(levels)} levels in column {name!r}, which would become a number "
+                f"by the target that is permuted: leave it out, or merge levels to at most {MAX_LEVELS}."
+            )
 
 
 def _with_few_levels(columns: Columns, target: Target) -> Columns:

@@ -14,7 +14,8 @@ from sklearn.utils import get_tags
 
 from l1lsmi._arrays import HostArray, call_single_threaded, to_numpy
 from l1lsmi._numerics.target import Target
-from l1lsmi._validation.features import check_features
+from l1lsmi._validation.columns import has_numbers_only, is_frame, text_levels
+from l1lsmi._validation.features import check_features, check_names, check_same_rows, tell_features
 from l1lsmi._validation.target import check_target, plain_target
 from l1lsmi._warnings import DataWarning
 from l1lsmi.strategies.selection import StopReason
@@ -43,13 +44,35 @@ def check_rows(
     return x, plain_target(y, task), target
 
 
+def check_any_rows(
+    X: Any, y: Any, task: str, estimator: Any, *, allow_missing: bool
+) -> tuple[Any, HostArray | None, Target | None]:
+    """The same for a selector that is given rows as they are: dataframes with columns of other kinds stay.
+
+    The estimator gets the levels of text and of categories as ``categories_``.
+    """
+    if is_frame(X) and not has_numbers_only(X):
+        names = check_names(X) or []
+        tell_features(estimator, len(names), [str(name) for name in names])
+        estimator.categories_ = text_levels(X)
+        given: Any = X
+    else:
+        given = to_numpy(check_features(X, estimator, allow_missing=allow_missing))
+    if y is None:
+        return given, None, None
+    target = check_target(y, task)
+    check_same_rows(given.shape[0], target.n_rows)
+    return given, plain_target(y, task), target
+
+
 def take_names(estimator: Any, checked: Any) -> None:
     """Forget what an earlier fit has learned, and take the names of the features from a checked copy."""
     for name in [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]:
         delattr(estimator, name)
     estimator.n_features_in_ = checked.n_features_in_
-    if hasattr(checked, "feature_names_in_"):
-        estimator.feature_names_in_ = checked.feature_names_in_
+    for name in ("feature_names_in_", "categories_"):
+        if hasattr(checked, name):
+            setattr(estimator, name, getattr(checked, name))
 
 
 def task_of(selector: Any) -> str:
@@ -81,7 +104,7 @@ def seeded(selector: Any, seed: int, **parameters: Any) -> Any:
     return copy.set_params(**dict.fromkeys(unasked, False))
 
 
-def fitted(selector: Any, x: HostArray, y: HostArray | None) -> Any:
+def fitted(selector: Any, x: Any, y: HostArray | None) -> Any:
     """Fit a selector; Ctrl-C, which selectors of this package take for the end of a search, is raised."""
     with warnings.catch_warnings():
         # What is to be said about all rows is not said of each part of them.

@@ -70,7 +70,8 @@ def permutation_test(
     ----------
     measure : Measure
         For instance `l1lsmi.measures.HSIC`; all columns of X together are scored.
-    X : array-like of shape (n_samples, n_features)
+    X : array-like or dataframe of shape (n_samples, n_features)
+        Categories have at most 40 levels; missing values say nothing.
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
         Several targets are permuted together.
     groups : array-like of shape (n_samples,) or None, default=None
@@ -120,7 +121,7 @@ def permutation_test(
     """
     check_measure(measure)
     _check_counts(n_permutations, stop_after)
-    table, target = check_table(X, y, measure.task, missing="ignore")
+    table, target = check_table(X, y, measure.task, missing="ignore", many_levels=False)
     check_varying(table)
     values = plain_target(y, measure.task)
     task = "classification" if target.is_classification else "regression"

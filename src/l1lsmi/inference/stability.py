@@ -15,11 +15,12 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from l1lsmi._arrays import HostArray
 from l1lsmi._base import Selector
 from l1lsmi._progress import Progress
+from l1lsmi._validation.columns import take_rows
 from l1lsmi._validation.folds import check_groups
 from l1lsmi._validation.parameters import seed_of
 from l1lsmi._validation.target import target_rows
 from l1lsmi.inference._fits import (
-    check_rows,
+    check_any_rows,
     check_selector,
     fitted,
     in_order,
@@ -173,8 +174,9 @@ class StabilitySelector(Selector):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            NumPy, pandas, polars, or any array API library.
+        X : array-like or dataframe of shape (n_samples, n_features)
+            NumPy, pandas, polars, pyarrow, or any array API library. A dataframe with text, categories or
+            dates is passed on to the selector as it is.
         y : array-like of shape (n_samples,) or (n_samples, n_targets), or None
             The target, or several; the halves are stratified if it has classes. None for a selector without
             target.
@@ -194,9 +196,12 @@ class StabilitySelector(Selector):
                 f"{type(self).__name__} requires y to be passed, but the target y is None: pass what the "
                 "features should predict."
             )
-        x, labels, target = check_rows(X, y, task_of(self.selector), checked)
-        codes = np.zeros(len(x), dtype=np.intp) if target is None else target.codes
-        group_of_row = check_groups(groups, len(x))
+        x, labels, target = check_any_rows(
+            X, y, task_of(self.selector), checked, allow_missing=self._takes_any_kind()
+        )
+        n_rows = x.shape[0]
+        codes = np.zeros(n_rows, dtype=np.intp) if target is None else target.codes
+        group_of_row = check_groups(groups, n_rows)
         counts, both, sizes, stopped = self._count(x, labels, codes, group_of_row)
         take_names(self, checked)
         self._decide(counts, both, sizes)
@@ -212,7 +217,7 @@ class StabilitySelector(Selector):
         return self
 
     def _count(
-        self, x: HostArray, y: HostArray | None, codes: HostArray, groups: HostArray | None
+        self, x: Any, y: HostArray | None, codes: HostArray, groups: HostArray | None
     ) -> tuple[HostArray, HostArray, int, str]:
         """Selections by feature, pairs that agree, half-samples, and why it ended early, if it did."""
         seed, n_pairs = seed_of(self.random_state), self.n_resamples // 2
@@ -273,6 +278,12 @@ class StabilitySelector(Selector):
     def _takes_several_targets(self) -> bool:
         return takes_several_targets(self.selector)
 
+    def _takes_any_kind(self) -> bool:
+        try:
+            return bool(get_tags(self.selector).input_tags.allow_nan)
+        except (AttributeError, TypeError, ValueError):
+            return False
+
     def _uses_target(self) -> bool:
         try:
             return bool(get_tags(self.selector).target_tags.required)
@@ -282,7 +293,7 @@ class StabilitySelector(Selector):
 
 def _select_from_pair(
     selector: Any,
-    x: HostArray,
+    x: Any,
     y: HostArray | None,
     codes: HostArray,
     groups: HostArray | None,
@@ -294,5 +305,5 @@ def _select_from_pair(
     for rows in draw_halves(codes, groups, rng):
         copy = seeded(selector, int(rng.integers(2**31 - 1)))
         targets = None if y is None else target_rows(y, rows)
-        found.append(support_of(fitted(copy, x[rows], targets), x.shape[1]))
+        found.append(support_of(fitted(copy, take_rows(x, rows), targets), x.shape[1]))
     return found[0], found[1]

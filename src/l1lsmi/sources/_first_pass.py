@@ -12,6 +12,7 @@ from l1lsmi._rows.distinct import row_hashes
 from l1lsmi._rows.stream import BlockSource, ColumnStatistics, StreamTable
 from l1lsmi._rows.table import Resources
 from l1lsmi._validation.features import check_finite
+from l1lsmi.sources._levels import Levels, all_levels, kinds_of
 
 
 def check_named(y: Any) -> None:
@@ -54,19 +55,27 @@ def merge_blocks(sums: Iterable[ColumnStatistics]) -> ColumnStatistics:
     return total
 
 
-def stream_table(source: BlockSource, names: Sequence[str] | None, resources: Resources) -> StreamTable:
-    """Pass over a source once and wrap it."""
+def stream_table(
+    source: BlockSource, names: Sequence[str] | None, resources: Resources, levels: Levels
+) -> tuple[StreamTable, list[list[Any] | None] | None]:
+    """Pass over a source once and wrap it; also give the levels of its categories.
+
+    ``levels`` are those with which the source numbers levels.
+    """
     hashes: list[HostArray] = []
 
     def of_blocks() -> Any:
         start = 0
         for block in source.blocks(None):
-            check_finite(block, names, start)
+            check_finite(block, names, start, allow_missing=True)
             start += len(block)
             if len(block):
                 hashes.append(row_hashes(block))
                 yield ColumnStatistics.of(block)
 
     total = merge_blocks(of_blocks())
+    categories = levels.finish()
+    kinds, mean, scale = kinds_of(total, categories)
     found = np.concatenate(hashes)
-    return StreamTable(source, total.n_rows, total.mean, total.scale, resources, hashes=found)
+    table = StreamTable(source, total.n_rows, mean, scale, resources, kinds=kinds, hashes=found)
+    return table, all_levels(mean.size, categories)

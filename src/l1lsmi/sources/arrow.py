@@ -16,32 +16,43 @@ from l1lsmi._arrow import (
     ArrowFile,
     as_dataset,
     batch_rows,
+    batch_table,
     batch_values,
     file_format,
     index_columns,
+    is_category,
     is_number,
     is_text,
+    is_time,
 )
 from l1lsmi._rows.table import Resources
 from l1lsmi._validation.several_targets import TargetColumns
 from l1lsmi.sources._first_pass import check_named, named_columns, stream_table
+from l1lsmi.sources._levels import Levels
 from l1lsmi.sources.opening import OpenRows
 
 
 @dataclass(frozen=True)
 class ArrowSource:
-    """Numeric columns of a dataset, in the order of its files and rows."""
+    """Columns of a dataset, in the order of its files and rows."""
 
     dataset: Any
     names: tuple[str, ...]
+    levels: Levels
     #: Files that have all columns, which are read one after the other; None reads by the dataset.
     files: tuple[Any, ...] | None = None
 
     def blocks(self, columns: HostArray | None) -> Iterator[HostArray]:
         """Read blocks of some columns; None for all."""
-        names = list(self.names) if columns is None else [self.names[j] for j in columns]
+        places = np.arange(len(self.names)) if columns is None else np.asarray(columns)
+        names = [self.names[j] for j in places]
+        kinds = {name: self.dataset.schema.field(name).type for name in names}
+        if not self.levels.are_given and all(map(is_number, kinds.values())):
+            for batch in self.batches(names):
+                yield batch_values(batch, names)
+            return
         for batch in self.batches(names):
-            yield batch_values(batch, names)
+            yield self.levels.read(batch_table(batch, names), places)
 
     def batches(self, names: list[str]) -> Iterator[Any]:
         """Read record batches of some columns."""
@@ -56,7 +67,9 @@ class ArrowSource:
                 yield from ArrowFile(stream, str(file_format(self.dataset))).batches(names)
 
 
-def open_arrow(X: Any, y: Any, resources: Resources, sample_weight: Any = None) -> OpenRows:
+def open_arrow(
+    X: Any, y: Any, resources: Resources, sample_weight: Any = None, categorical: Any = "from_dtype"
+) -> OpenRows:
     """Open a path, a dataset or a table of pyarrow."""
     check_named(y)
     dataset, what = _dataset(X)
@@ -73,13 +86,15 @@ def open_arrow(X: Any, y: Any, resources: Resources, sample_weight: Any = None) 
     left_out = {*beside, *index_columns(dataset.schema)}
     names = tuple(name for name in dataset.schema.names if name not in left_out)
     _check_columns(dataset, names, what)
-    source = ArrowSource(dataset, names, _files(dataset, (*names, *beside)))
+    files = _files(dataset, (*names, *beside))
+    source = ArrowSource(dataset, names, Levels(categorical, names), files)
     if targets:
         columns = [_column(source, target, "y", what) for target in targets]
         y = columns[0] if len(columns) == 1 else TargetColumns.named(targets, columns)
     if weights is not None:
         sample_weight = _column(source, weights, "sample_weight", what)
-    return OpenRows(stream_table(source, names, resources), y, list(names), sample_weight)
+    table, levels = stream_table(source, names, resources, source.levels)
+    return OpenRows(table, y, list(names), sample_weight, levels)
 
 
 def _dataset(X: Any) -> tuple[Any, str]:
@@ -109,7 +124,7 @@ def _check_columns(dataset: Any, names: tuple[str, ...], what: str) -> None:
         raise ValueError(f"X has {names.count(twice)} columns named {twice!r}: rename or drop all but one.")
     for name in names:
         kind = dataset.schema.field(name).type
-        if not is_number(kind):
+        if not (is_number(kind) or is_text(kind) or is_category(kind) or is_time(kind)):
             raise ValueError(
                 f"X has column {name!r} of type {kind} in {what}: turn it into numbers or leave it out."
             )
@@ -143,7 +158,7 @@ def _check_file(file: Any, dataset: Any, first: Any, names: tuple[str, ...], out
         )
     for name in set(names) & set(schema.names):
         kind, usual = schema.field(name).type, dataset.schema.field(name).type
-        if is_text(kind) != is_text(usual):
+        if (is_text(kind) or is_category(kind)) != (is_text(usual) or is_category(usual)):
             raise ValueError(
                 f"X has column {name!r} of type {kind} in {file.path} and of type {usual} in the first "
                 "file: write it in one type."

@@ -11,8 +11,10 @@ from scipy.sparse import issparse
 
 from l1lsmi._arrays import HostArray, is_non_numpy, to_numpy
 from l1lsmi._rows.table import Resources
+from l1lsmi._validation.columns import is_frame
 from l1lsmi._validation.target import plain_target
 from l1lsmi.sources._first_pass import stream_table
+from l1lsmi.sources._levels import Levels
 from l1lsmi.sources.opening import OpenRows
 
 
@@ -23,6 +25,8 @@ def as_block(values: Any, what: str) -> HostArray:
             f"{what} is a sparse matrix: pass all rows as one sparse matrix, or let blocks be dense."
         )
     try:
+        if type(values).__module__.startswith("pandas") and not _has_plain_types(values):
+            values = values.to_numpy(dtype=np.float64, na_value=np.nan)
         block = to_numpy(values) if is_non_numpy(values) else np.asarray(values)
         if np.iscomplexobj(block):
             raise ValueError("complex data is not supported")
@@ -34,6 +38,11 @@ def as_block(values: Any, what: str) -> HostArray:
     return block
 
 
+def _has_plain_types(frame: Any) -> bool:
+    """Whether the columns of a dataframe of pandas have types of NumPy."""
+    return all(isinstance(kind, np.dtype) for kind in np.atleast_1d(np.array(frame.dtypes, dtype=object)))
+
+
 @dataclass
 class FactorySource:
     """Blocks of a function that gives them, with the targets that they bring."""
@@ -43,6 +52,7 @@ class FactorySource:
     targets: list[HostArray] | None = field(default_factory=list)
     weights: list[HostArray] = field(default_factory=list)
     names: list[Any] | None = None
+    levels: Levels = field(default_factory=Levels)
 
     def blocks(self, columns: HostArray | None) -> Iterator[HostArray]:
         """Call the function and go through what it gives."""
@@ -53,7 +63,11 @@ class FactorySource:
             )
         for number, item in enumerate(given):
             values, targets, weights = _parts_of(item)
-            block = as_block(values, f"Block {number} of X")
+            if is_frame(values) and self.levels.reads(values):
+                block = self.levels.read(values)
+            else:
+                block = as_block(values, f"Block {number} of X")
+                block = self.levels.read(block) if self.levels.reads(block) else block
             self.n_columns = block.shape[1] if self.n_columns is None else self.n_columns
             if block.shape[1] != self.n_columns:
                 raise ValueError(
@@ -68,7 +82,7 @@ class FactorySource:
 
     def _check_names(self, values: Any, number: int) -> None:
         """Check that dataframes have the same columns in the same order."""
-        names = getattr(values, "columns", None)
+        names = getattr(values, "column_names", getattr(values, "columns", None))
         if names is None:
             return
         self.names = list(names) if self.names is None else self.names
@@ -94,10 +108,16 @@ def _parts_of(item: Any) -> tuple[Any, Any, Any]:
     return item[0], item[1], item[2] if len(item) == 3 else None
 
 
-def open_blocks(X: Callable[[], Any], y: Any, resources: Resources, sample_weight: Any = None) -> OpenRows:
+def open_blocks(
+    X: Callable[[], Any],
+    y: Any,
+    resources: Resources,
+    sample_weight: Any = None,
+    categorical: Any = "from_dtype",
+) -> OpenRows:
     """Open a function that gives an iterator of blocks."""
-    source = FactorySource(X)
-    table = stream_table(source, None, resources)
+    source = FactorySource(X, levels=Levels(categorical))
+    table, levels = stream_table(source, None, resources, source.levels)
     brought, weights = source.found_targets()
     if y is None and brought is None:
         raise ValueError(
@@ -112,4 +132,4 @@ def open_blocks(X: Callable[[], Any], y: Any, resources: Resources, sample_weigh
     if sample_weight is not None and weights is not None:
         raise ValueError("The blocks bring weights and sample_weight is given too: pass one of them.")
     chosen = weights if sample_weight is None else sample_weight
-    return OpenRows(table, brought if y is None else y, None, chosen)
+    return OpenRows(table, brought if y is None else y, None, chosen, levels)

@@ -12,6 +12,7 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from itertools import islice
 from typing import Any
 
@@ -20,12 +21,23 @@ import numpy as np
 from l1lsmi._arrays import HostArray, call_single_threaded, single_threaded_blas
 from l1lsmi._rows.distinct import Arrangement, row_hashes
 from l1lsmi._rows.kinds import Kinds
+from l1lsmi._rows.levels import LevelTotals
 from l1lsmi._rows.out_of_core import OutOfCoreTable
 from l1lsmi._rows.parts import Part, add_up
 from l1lsmi._rows.stream import ColumnStatistics
 from l1lsmi._rows.table import Resources, Table
 from l1lsmi._validation.features import check_finite
+from l1lsmi.sources._dask_levels import (
+    by_frequency,
+    coded_chunk,
+    hashes_of,
+    known_levels,
+    level_counts,
+    level_totals,
+    renumbered,
+)
 from l1lsmi.sources._first_pass import check_named, merge_blocks, named_columns, stream_table
+from l1lsmi.sources._levels import Levels, all_levels, kinds_of
 from l1lsmi.sources.blocks import FactorySource, as_block
 from l1lsmi.sources.opening import OpenRows, computed_targets
 
@@ -36,7 +48,9 @@ GONE = (
 )
 
 
-def open_dask(X: Any, y: Any, resources: Resources, sample_weight: Any = None) -> OpenRows:
+def open_dask(
+    X: Any, y: Any, resources: Resources, sample_weight: Any = None, categorical: Any = "from_dtype"
+) -> OpenRows:
     """Open a dask array or dataframe, on the cluster of the present client or else a chunk at a time."""
     check_named(y)
     if not isinstance(getattr(X, "ndim", None), int):
@@ -57,9 +71,11 @@ def open_dask(X: Any, y: Any, resources: Resources, sample_weight: Any = None) -
     chunks = _chunks(X)
     client = _client()
     if client is None:
-        source = FactorySource(lambda: (chunk.compute() for chunk in chunks))
-        return OpenRows(stream_table(source, names, resources), y, names, sample_weight)
-    return OpenRows(_cluster_table(client, chunks, names, resources), y, names, sample_weight)
+        source = FactorySource(lambda: (chunk.compute() for chunk in chunks), levels=Levels(categorical))
+        in_blocks, levels = stream_table(source, names, resources, source.levels)
+        return OpenRows(in_blocks, y, names, sample_weight, levels)
+    table, levels = _cluster_table(client, chunks, names, resources, known_levels(X, categorical))
+    return OpenRows(table, y, names, sample_weight, levels)
 
 
 def _without_named(X: Any, beside: dict[str, Any], names: list[Any]) -> tuple[Any, dict[str, Any], list[str]]:
@@ -81,9 +97,6 @@ def _without_named(X: Any, beside: dict[str, Any], names: list[Any]) -> tuple[An
     if len(set(map(str, names))) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"X has several columns named {twice!r}: rename or drop all but one.")
-    for name, kind in zip(names, X.dtypes, strict=True):
-        if getattr(kind, "kind", "O") not in "fiub":
-            raise ValueError(f"X has column {name!r} of type {kind}: turn it into numbers or leave it out.")
     return X, beside, [str(name) for name in names]
 
 
@@ -202,13 +215,30 @@ class ClusterTable(OutOfCoreTable):
         with _cluster_errors(self.client):
             chunks = [self.client.submit(_repeated, *pair, pure=False) for pair in kept]
         starts = np.cumsum([0, *(int(some.sum()) for _, some in kept)])
-        plain = merge_blocks(_run(self.client, ColumnStatistics.of, [(chunk,) for chunk in chunks]))
-        total = plain
+        blocks = [(chunk, None, self.kinds) for chunk in chunks]
+        total = plain = merge_blocks(_run(self.client, ColumnStatistics.of, blocks))
         if weights is not None:
             pairs = zip(chunks, np.split(weights, starts[1:-1]), strict=True)
-            total = merge_blocks(_run(self.client, ColumnStatistics.of, pairs))
-        given = ClusterTable(self.client, chunks, starts, plain.mean, plain.scale, self.resources)
-        return replace(given, mean=total.mean, scale=total.scale, order=order), given
+            weighted = [(chunk, some, self.kinds) for chunk, some in pairs]
+            total = merge_blocks(_run(self.client, ColumnStatistics.of, weighted))
+        scales = plain.scales(self.kinds)
+        given = ClusterTable(
+            client=self.client, chunks=chunks, starts=starts, resources=self.resources, **scales
+        )
+        return replace(given, order=order, **total.scales(self.kinds)), given
+
+    def hashes_by_weight(self, row_weights: HostArray | None) -> HostArray:
+        """Hashes of the rows, with levels numbered by the weights of the rows that have them."""
+        if self.hashes is not None and (self.kinds is None or not self.kinds.is_category.any()):
+            return self.hashes
+        assert self.kinds is not None
+        columns = np.flatnonzero(self.kinds.is_category)
+        none = [None] * len(self.chunks)
+        weights = none if row_weights is None else np.split(row_weights, self.starts[1:-1])
+        n_levels = self.kinds.n_levels[columns]
+        blocks = [(f, columns, n_levels, some) for f, some in zip(self.chunks, weights, strict=True)]
+        numbers = reduce(LevelTotals.merged, _run(self.client, level_totals, blocks)).numbers()
+        return np.concatenate(_run(self.client, hashes_of, [(f, columns, numbers) for f in self.chunks]))
 
     def _read(self, rows: HostArray) -> Table:
         places = np.searchsorted(rows, self.starts)
@@ -365,10 +395,14 @@ class ClusterParts:
 
 
 def _cluster_table(
-    client: Any, chunks: Sequence[Any], names: list[str] | None, resources: Resources
-) -> ClusterTable:
+    client: Any,
+    chunks: Sequence[Any],
+    names: list[str] | None,
+    resources: Resources,
+    known: dict[int, list[Any]],
+) -> tuple[ClusterTable, list[list[Any] | None] | None]:
     with _cluster_errors(client):
-        futures = [client.submit(_values, chunk, pure=False) for chunk in client.compute(list(chunks))]
+        futures = [client.submit(_values, chunk, known, pure=False) for chunk in client.compute(list(chunks))]
     sizes = _run(client, len, [(chunk,) for chunk in futures])
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
     kept = [(f, start, size) for f, start, size in zip(futures, starts[:-1], sizes, strict=True) if size]
@@ -379,9 +413,17 @@ def _cluster_table(
     total = merge_blocks(found)
     starts = np.array([*(start for _, start, _ in kept), total.n_rows])
     resources = replace(resources, cluster=Cluster(client))
-    hashes = np.concatenate(_run(client, row_hashes, [(f,) for f, _, _ in kept]))
-    chunks = [f for f, _, _ in kept]
-    return ClusterTable(client, chunks, starts, total.mean, total.scale, resources, hashes=hashes)
+    rows = [f for f, _, _ in kept]
+    categories: dict[int, tuple[list[Any], HostArray]] = {}
+    if known:
+        counts = _run(client, level_counts, [(f, known) for f in rows])
+        categories, numbers = by_frequency(known, counts)
+        with _cluster_errors(client):
+            rows = [client.submit(renumbered, f, numbers, pure=False) for f in rows]
+    kinds, mean, scale = kinds_of(total, categories)
+    hashes = np.concatenate(_run(client, row_hashes, [(f,) for f in rows]))
+    table = ClusterTable(client, rows, starts, mean, scale, resources, kinds=kinds, hashes=hashes)
+    return table, all_levels(mean.size, categories)
 
 
 @contextmanager
@@ -446,12 +488,12 @@ class _Task:
     arguments: tuple[Any, ...]
 
 
-def _values(chunk: Any) -> HostArray:
-    return as_block(chunk, "A chunk of X")
+def _values(chunk: Any, known: dict[int, list[Any]]) -> HostArray:
+    return as_block(coded_chunk(chunk, known) if known else chunk, "A chunk of X")
 
 
 def _column_sums(block: HostArray, start: int, names: list[str] | None) -> ColumnStatistics:
-    check_finite(block, names, start)
+    check_finite(block, names, start, allow_missing=True)
     return ColumnStatistics.of(block)
 
 

@@ -11,12 +11,16 @@ from l1lsmi._rows.table import Resources, RowTable
 
 
 class OpenRows(NamedTuple):
-    """An out-of-core table, its target, the names of its columns, and the weights of its rows."""
+    """An out-of-core table, its target, the names of its columns, and the weights of its rows.
+
+    ``levels`` are those of categories, None for numbers; or None where all columns are numbers.
+    """
 
     table: RowTable
     y: Any
     names: list[str] | None
     sample_weight: Any = None
+    levels: list[list[Any] | None] | None = None
 
 
 def computed_targets(y: Any) -> Any:
@@ -67,16 +71,23 @@ def is_out_of_core(X: object) -> bool:
     return callable(X) and not isinstance(X, type) and not hasattr(X, "shape")
 
 
-def open_rows(X: Any, y: Any, resources: Resources | None = None, sample_weight: Any = None) -> OpenRows:
+def open_rows(
+    X: Any,
+    y: Any,
+    resources: Resources | None = None,
+    sample_weight: Any = None,
+    categorical: Any = "from_dtype",
+) -> OpenRows:
     """Open out-of-core rows, and pass over them once for the column statistics.
 
     Parameters
     ----------
     X : path, pyarrow dataset or table, dask array or dataframe, or callable
         A path is that of a Parquet or Feather file, or of a directory of such files. A callable takes no
-        arguments and gives an iterator of blocks, each an array of shape (rows, features), a pair of such
-        an array and its targets, or both and the weights of its rows; it is called again for every pass over
-        the rows.
+        arguments and gives an iterator of blocks, each an array or dataframe of shape (rows, features), a
+        pair of such a block and its targets, or both and the weights of its rows; it is called again for
+        every pass over the rows. Missing values are NaN or null; text and dictionaries are categories, of at
+        most 40 levels, which are counted in the first pass.
     y : array-like, dask collection, str, list of str or None
         Targets of all rows; the name of the column that holds them, or the names of several, for files and
         dataframes; None where the blocks bring them.
@@ -84,6 +95,8 @@ def open_rows(X: Any, y: Any, resources: Resources | None = None, sample_weight:
     sample_weight : array-like, dask collection, str or None, default=None
         Weights of all rows, or the name of the column that holds them; None where the blocks bring them, or
         rows are not weighted.
+    categorical : "from_dtype", None, or columns
+        The parameter ``categorical_features`` of a selector.
 
     Returns
     -------
@@ -99,7 +112,7 @@ def open_rows(X: Any, y: Any, resources: Resources | None = None, sample_weight:
     (6, [0.0, 2.0, 4.0, 6.0, 8.0, 10.0])
     """
     resources = resources or Resources()
-    return _opener(X)(X, computed_targets(y), resources, computed_targets(sample_weight))
+    return _opener(X)(X, computed_targets(y), resources, computed_targets(sample_weight), categorical)
 
 
 def select_columns(X: Any, columns: HostArray, n_features: int, names: Any = None) -> Any:
@@ -141,7 +154,7 @@ def select_columns(X: Any, columns: HostArray, n_features: int, names: Any = Non
     return X[[X.columns[j] for j in columns]] if hasattr(X, "columns") else X[:, columns]
 
 
-def _opener(X: Any) -> Callable[[Any, Any, Resources, Any], OpenRows]:
+def _opener(X: Any) -> Callable[[Any, Any, Resources, Any, Any], OpenRows]:
     # Each library is loaded by those who use it.
     if _library(X) in ("dask", "dask_expr"):
         from l1lsmi.sources.dask import open_dask

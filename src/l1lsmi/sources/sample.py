@@ -30,6 +30,7 @@ def read_sample(
     Returns
     -------
     X : numpy.ndarray of shape (n_rows, n_features)
+        Missing values are NaN, and levels of categories their numbers, by falling frequency.
     y : numpy.ndarray of shape (n_rows,) or (n_rows, n_targets)
 
     Examples
