@@ -22,7 +22,6 @@ from l1lsmi._rows.distinct import (
     key_numbers,
     row_hashes,
 )
-from l1lsmi._rows.levels import LevelTotals, renumbered
 from l1lsmi._rows.table import Resources, RowTable, Table
 from l1lsmi._validation.columns import Columns, numbers_of_frame
 from l1lsmi._validation.constraints import check_covariates
@@ -208,7 +207,7 @@ def read_rows(
         x = check_features(X, estimator, sparse=True)
     n_rows, used = int(x.shape[0]), y if uses_target else None
     given = GivenRows.of(n_rows, used, task, sample_weight, class_weight, beside)
-    arrangement = _arrangement(x, columns, given)
+    arrangement = _arrangement(_hashed_values(x, columns, given.weights), given)
     target, numbers = given.arranged(arrangement, task)
     make = partial(make_table, resources=resources or Resources(), missing=missing)
     if arrangement is None:
@@ -264,23 +263,30 @@ def _beside_measure(
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _arrangement(x: Array, columns: Columns | None, given: GivenRows) -> Arrangement | None:
+def _hashed_values(x: Array, columns: Columns | None, weights: HostArray | None) -> Array:
+    """Values by which equal rows are found and put in order.
+
+    Levels of categories have numbers by their names, because their frequencies in the rows that are given
+    depend on how often each is repeated.
+    """
+    if columns is None or not any(columns.levels):
+        return x
+    x, counted = np.array(x), np.ones(len(x), dtype=bool) if weights is None else weights > 0
+    for j, levels in enumerate(columns.levels):
+        if levels:
+            rows = np.flatnonzero(counted & ~np.isnan(x[:, j]))
+            names = np.array([str(level) for level in levels])[x[rows, j].astype(np.intp)]
+            x[rows, j] = key_numbers(names)[:, 0]
+    return x
+
+
+def _arrangement(x: Array, given: GivenRows) -> Arrangement | None:
     keys = given.keys()
     if given.weights is None or (given.weights == 1).all():
         hashes = hashes_in_memory(x, keys)
     else:
-        hashes = row_hashes(_numbered_by_weight(x, columns, given.weights), keys)
+        hashes = row_hashes(x, keys)
     return arrangement_of(hashes, given, int(x.shape[1]), lambda rows: are_continuous(x, rows, keys))
-
-
-def _numbered_by_weight(x: Array, columns: Columns | None, weights: HostArray) -> Array:
-    """Rows with levels numbered by falling weight, as those of copies of the rows are by their frequency."""
-    categories = [] if columns is None else [j for j, some in enumerate(columns.levels) if some]
-    if columns is None or not categories:
-        return x
-    n_levels = np.array([len(columns.levels[j] or []) for j in categories])
-    totals = LevelTotals.of(columns.x[:, categories], n_levels, weights)
-    return renumbered(columns.x, np.array(categories), totals.numbers())
 
 
 def arrangement_of(
