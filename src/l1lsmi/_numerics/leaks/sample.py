@@ -83,7 +83,7 @@ class Sample:
 
 def standardized_values(table: Table, columns: HostArray) -> HostArray:
     """Standardised columns of all rows of a table; missing values are at the mean."""
-    z = np.array(to_numpy(table.take(np.arange(table.n_rows), columns)), dtype=np.float64)
+    z = np.asarray(to_numpy(table.take(np.arange(table.n_rows), columns)), dtype=np.float64)
     if table.kinds is not None:
         z[np.isnan(z)] = 0.0
     return z
