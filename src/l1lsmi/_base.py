@@ -193,9 +193,10 @@ class Selector(SelectorMixin, BaseEstimator):
             kinds_given: Any = self.categorical_features if self._takes_any_kind() else "from_dtype"
             opened = open_rows(X, y, self._resources(), sample_weight, kinds_given)
             tell_features(checked, opened.table.n_columns, opened.names)
+            rows, levels = arrange_out_of_core(opened, self._task(), missing=self.missing, **options)
             if self._takes_any_kind():
-                checked.categories_ = opened.levels
-            return arrange_out_of_core(opened, self._task(), missing=self.missing, **options)
+                checked.categories_ = levels
+            return rows
         if isinstance(X, Iterator):
             raise ValueError(
                 f"X is a {type(X).__name__}, which can be read only once: pass a function that returns "

@@ -97,12 +97,24 @@ class Kinds:
         some = (self.missing_share > 0) & (self.missing_share < 1)
         return replace(self, as_value=np.asarray(as_value & some))
 
+    def renumbered(self, numbers: HostArray) -> Kinds:
+        """The same with other numbers of the levels of categories, given as an array (categories, L)."""
+        shares = list(self.shares)
+        for j, number_of in zip(np.flatnonzero(self.is_category).tolist(), numbers, strict=True):
+            old = shares[j]
+            assert old is not None
+            shares[j] = old[np.argsort(number_of[: old.size])]
+        return replace(self, shares=tuple(shares))
+
     def recounted(self, level_weights: HostArray, missing_share: HostArray) -> Kinds:
-        """The same columns in other rows, given the weights of the levels of categories (categories, L)."""
+        """The same columns in other rows, given the weights of the levels of categories (categories, L).
+
+        The last levels are left out where no row has them.
+        """
         shares = list(self.shares)
         for j, some in zip(np.flatnonzero(self.is_category).tolist(), level_weights, strict=True):
-            weights = some[: self.n_levels[j]]
-            shares[j] = weights / max(float(weights.sum()), 1e-300)
+            there = np.flatnonzero(some)
+            shares[j] = some[: there[-1] + 1] / some.sum() if there.size else None
         return Kinds(tuple(shares), missing_share, np.zeros(missing_share.size, dtype=bool))
 
     def columns_of(self, columns: HostArray) -> Kinds:
@@ -218,4 +230,6 @@ def missing_shares(x: Array, row_weights: HostArray | None = None) -> HostArray:
     if row_weights is None:
         return np.asarray(to_numpy(xp.mean(gone, axis=0)))
     weights = asarray_like(row_weights / row_weights.sum(), gone)
-    return np.asarray(to_numpy(weights @ gone))
+    # Exactly 1 where all are missing, whatever the order of sums.
+    always = to_numpy(xp.min(gone, axis=0)) == 1
+    return np.where(always, 1.0, to_numpy(weights @ gone))

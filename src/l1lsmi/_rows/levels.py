@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -60,6 +61,18 @@ class LevelTotals(NamedTuple):
         numbers = np.empty(order.shape)
         np.put_along_axis(numbers, order, np.arange(order.shape[1], dtype=np.float64)[None], axis=1)
         return numbers
+
+
+def code_moments(shares: HostArray) -> tuple[float, float]:
+    """Mean and standard deviation of the numbers of levels that have given shares."""
+    codes = np.arange(shares.size)
+    mean = float(shares @ codes)
+    return mean, float(np.sqrt(shares @ (codes - mean) ** 2))
+
+
+def in_order_of(numbers: HostArray, levels: Sequence[Any]) -> list[Any]:
+    """Levels, or what belongs to each, in the order of their new numbers."""
+    return [levels[old] for old in np.argsort(numbers[: len(levels)])]
 
 
 def renumbered(x: HostArray, columns: HostArray, numbers: HostArray) -> HostArray:

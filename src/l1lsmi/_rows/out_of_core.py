@@ -8,6 +8,7 @@ import numpy as np
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._rows.distinct import Arrangement
+from l1lsmi._rows.levels import code_moments
 from l1lsmi._rows.table import PART_ROWS, ColumnScales, Resources, Table
 
 
@@ -37,9 +38,24 @@ class OutOfCoreTable(ColumnScales):
         """The rows of an arrangement, with weighted column statistics; and the same rows as given."""
         raise NotImplementedError
 
-    def hashes_by_weight(self, row_weights: HostArray | None) -> HostArray:
-        """Hashes of the rows, with levels numbered by the weights of the rows that have them."""
+    def numbered_by_weight(self, row_weights: HostArray | None) -> tuple[OutOfCoreTable, HostArray]:
+        """The same rows with levels numbered by the weights of the rows that have them, and the numbers."""
         raise NotImplementedError
+
+    @property
+    def has_categories(self) -> bool:
+        """Whether a column is a category."""
+        return self.kinds is not None and bool(self.kinds.is_category.any())
+
+    def scales_renumbered(self, numbers: HostArray) -> dict[str, Any]:
+        """Means, scales and kinds of the columns, with other numbers of the levels of categories."""
+        assert self.kinds is not None
+        kinds, mean, scale = self.kinds.renumbered(numbers), self.mean.copy(), self.scale.copy()
+        for j in np.flatnonzero(kinds.is_category):
+            shares = kinds.shares[j]
+            assert shares is not None
+            mean[j], scale[j] = code_moments(shares)
+        return {"mean": mean, "scale": scale, "kinds": kinds}
 
     @property
     def max_part_rows(self) -> int:

@@ -50,6 +50,24 @@ class CountedSource:
 
 
 @dataclass(frozen=True)
+class NumberedSource:
+    """Rows of another source, with other numbers of the levels of some columns."""
+
+    source: BlockSource
+    columns: HostArray
+    numbers: HostArray
+
+    def blocks(self, columns: HostArray | None) -> Iterator[HostArray]:
+        """Blocks of the source, with the new numbers."""
+        wanted = self.columns if columns is None else columns
+        places = np.flatnonzero(np.isin(wanted, self.columns))
+        numbers = self.numbers[np.searchsorted(self.columns, wanted[places])]
+        places = self.columns if columns is None else places
+        for block in self.source.blocks(columns):
+            yield renumbered(block, places, numbers) if places.size else block
+
+
+@dataclass(frozen=True)
 class ColumnStatistics:
     """Number, weight, means and standard deviations of the rows so far; further rows can be merged.
 
@@ -152,10 +170,8 @@ class StreamTable(OutOfCoreTable):
         given = StreamTable(source=source, n_rows=plain.n_rows, resources=self.resources, **scales)
         return replace(given, order=order, **total.scales(self.kinds)), given
 
-    def hashes_by_weight(self, row_weights: HostArray | None) -> HostArray:
-        """Hashes of the rows, with levels numbered by the weights of the rows that have them."""
-        if self.hashes is not None and (self.kinds is None or not self.kinds.is_category.any()):
-            return self.hashes
+    def numbered_by_weight(self, row_weights: HostArray | None) -> tuple[StreamTable, HostArray]:
+        """The same rows with levels numbered by the weights of the rows that have them, and the numbers."""
         assert self.kinds is not None
         columns = np.flatnonzero(self.kinds.is_category)
         totals, start = None, 0
@@ -166,7 +182,10 @@ class StreamTable(OutOfCoreTable):
             totals, start = some if totals is None else totals.merged(some), stop
         assert totals is not None
         numbers = totals.numbers()
-        return np.concatenate([row_hashes(renumbered(x, columns, numbers)) for x in self.blocks(None)])
+        source = NumberedSource(self.source, columns, numbers)
+        table = replace(self, source=source, **self.scales_renumbered(numbers))
+        hashes = np.concatenate([row_hashes(block) for block in table.blocks(None)])
+        return replace(table, hashes=hashes), numbers
 
     def blocks(self, columns: HostArray | None) -> Iterator[HostArray]:
         """Blocks of the source, which must have the rows that it had at first."""

@@ -22,6 +22,7 @@ from l1lsmi._rows.distinct import (
     key_numbers,
     row_hashes,
 )
+from l1lsmi._rows.levels import LevelTotals, in_order_of, renumbered
 from l1lsmi._rows.table import Resources, RowTable, Table
 from l1lsmi._validation.columns import Columns, numbers_of_frame
 from l1lsmi._validation.constraints import check_covariates
@@ -207,6 +208,11 @@ def read_rows(
         x = check_features(X, estimator, sparse=True)
     n_rows, used = int(x.shape[0]), y if uses_target else None
     given = GivenRows.of(n_rows, used, task, sample_weight, class_weight, beside)
+    if columns is not None and given.weights is not None and any(columns.levels):
+        columns = _numbered_by_weight(columns, given.weights)
+        x = columns.x
+        if estimator is not None:
+            estimator.categories_ = columns.levels if any(columns.levels) else None
     arrangement = _arrangement(_hashed_values(x, columns, given.weights), given)
     target, numbers = given.arranged(arrangement, task)
     make = partial(make_table, resources=resources or Resources(), missing=missing)
@@ -287,6 +293,21 @@ def _arrangement(x: Array, given: GivenRows) -> Arrangement | None:
     else:
         hashes = row_hashes(x, keys)
     return arrangement_of(hashes, given, int(x.shape[1]), lambda rows: are_continuous(x, rows, keys))
+
+
+def _numbered_by_weight(columns: Columns, weights: HostArray) -> Columns:
+    """Levels numbered by falling weight, as those of copies of the rows are by their frequency."""
+    categories = [j for j, some in enumerate(columns.levels) if some]
+    n_levels = np.array([len(columns.levels[j] or []) for j in categories], dtype=np.intp)
+    totals = LevelTotals.of(columns.x[:, categories], n_levels, weights)
+    numbers, levels = totals.numbers(), list(columns.levels)
+    for i, j in enumerate(categories):
+        # Levels of rows that do not count are last, and not there.
+        n_used = np.count_nonzero(totals.weights[i])
+        levels[j] = in_order_of(numbers[i], levels[j] or [])[:n_used]
+    return replace(
+        columns, x=renumbered(columns.x, np.array(categories, dtype=np.intp), numbers), levels=levels
+    )
 
 
 def arrangement_of(

@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 
 from l1lsmi._arrays import HostArray
-from l1lsmi._rows.distinct import row_hashes
 from l1lsmi._rows.levels import LevelTotals
-from l1lsmi._rows.levels import renumbered as with_numbers
 from l1lsmi._validation.columns import MAX_LEVELS
 
 
@@ -64,31 +62,21 @@ def level_counts(block: HostArray, known: dict[int, list[Any]]) -> dict[int, Hos
 
 def by_frequency(
     known: dict[int, list[Any]], counts: list[dict[int, HostArray]]
-) -> tuple[dict[int, tuple[list[Any], HostArray]], dict[int, HostArray]]:
-    """Levels that rows have and their counts, most frequent first, and the new number of each old one.
+) -> tuple[dict[int, tuple[list[Any], HostArray]], tuple[HostArray, HostArray]]:
+    """Levels that rows have and their counts, most frequent first; the columns, and numbers of old levels.
 
     Ordered categories, which have no levels here, are numbers and stay as they are.
     """
-    categories, numbers = {}, {}
-    for j, levels in known.items():
-        if not levels:
-            continue
+    columns = np.array([j for j, levels in known.items() if levels], dtype=np.intp)
+    numbers = np.zeros((columns.size, max((len(known[j]) for j in columns), default=1)))
+    categories = {}
+    for i, j in enumerate(columns.tolist()):
         total = np.sum([some[j] for some in counts], axis=0)
         order = np.argsort(-total, kind="stable")
         order = order[total[order] > 0]
-        numbers[j] = np.zeros(total.size)
-        numbers[j][order] = np.arange(order.size)
-        categories[j] = [levels[code] for code in order], total[order]
-    return categories, numbers
-
-
-def renumbered(block: HostArray, numbers: dict[int, HostArray]) -> HostArray:
-    """A block with other numbers of levels."""
-    block = np.array(block, dtype=np.float64)
-    for j, number_of in numbers.items():
-        present = ~np.isnan(block[:, j])
-        block[present, j] = number_of[block[present, j].astype(np.intp)]
-    return block
+        numbers[i, order] = np.arange(order.size)
+        categories[j] = [known[j][code] for code in order], total[order]
+    return categories, (columns, numbers)
 
 
 def level_totals(
@@ -96,8 +84,3 @@ def level_totals(
 ) -> LevelTotals:
     """Weights of the levels of the categories of a block."""
     return LevelTotals.of(block[:, columns], n_levels, row_weights)
-
-
-def hashes_of(block: HostArray, columns: HostArray, numbers: HostArray) -> HostArray:
-    """Hashes of the rows of a block, with other numbers of levels."""
-    return row_hashes(with_numbers(block, columns, numbers))

@@ -9,6 +9,7 @@ import numpy as np
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._rows.kinds import Kinds
+from l1lsmi._rows.levels import code_moments
 from l1lsmi._rows.stream import ColumnStatistics
 from l1lsmi._validation.columns import (
     MAX_LEVELS,
@@ -136,9 +137,7 @@ def kinds_of(
         if not counts.size:
             continue
         shares[j] = some = counts / counts.sum()
-        codes = np.arange(counts.size)
-        mean[j] = some @ codes
-        scale[j] = np.sqrt(some @ (codes - mean[j]) ** 2)
+        mean[j], scale[j] = code_moments(some)
     if not missing.any() and not categories:
         return None, mean, scale
     return Kinds(tuple(shares), missing, np.zeros(mean.size, dtype=bool)), mean, scale
@@ -148,9 +147,8 @@ def all_levels(
     n_columns: int, categories: dict[int, tuple[list[Any], HostArray]]
 ) -> list[list[Any] | None] | None:
     """Levels of all columns, None for numbers; None where no column is a category."""
-    if not categories:
-        return None
-    return [categories[j][0] if j in categories else None for j in range(n_columns)]
+    found = [categories[j][0] if j in categories else None for j in range(n_columns)]
+    return found if any(found) else None
 
 
 def _names_of(frame: Any) -> list[str]:

@@ -21,7 +21,7 @@ import numpy as np
 from l1lsmi._arrays import HostArray, call_single_threaded, single_threaded_blas
 from l1lsmi._rows.distinct import Arrangement, row_hashes
 from l1lsmi._rows.kinds import Kinds
-from l1lsmi._rows.levels import LevelTotals
+from l1lsmi._rows.levels import LevelTotals, renumbered
 from l1lsmi._rows.out_of_core import OutOfCoreTable
 from l1lsmi._rows.parts import Part, add_up
 from l1lsmi._rows.stream import ColumnStatistics
@@ -30,11 +30,9 @@ from l1lsmi._validation.features import check_finite
 from l1lsmi.sources._dask_levels import (
     by_frequency,
     coded_chunk,
-    hashes_of,
     known_levels,
     level_counts,
     level_totals,
-    renumbered,
 )
 from l1lsmi.sources._first_pass import check_named, merge_blocks, named_columns, stream_table
 from l1lsmi.sources._levels import Levels, all_levels, kinds_of
@@ -227,10 +225,8 @@ class ClusterTable(OutOfCoreTable):
         )
         return replace(given, order=order, **total.scales(self.kinds)), given
 
-    def hashes_by_weight(self, row_weights: HostArray | None) -> HostArray:
-        """Hashes of the rows, with levels numbered by the weights of the rows that have them."""
-        if self.hashes is not None and (self.kinds is None or not self.kinds.is_category.any()):
-            return self.hashes
+    def numbered_by_weight(self, row_weights: HostArray | None) -> tuple[ClusterTable, HostArray]:
+        """The same rows with levels numbered by the weights of the rows that have them, and the numbers."""
         assert self.kinds is not None
         columns = np.flatnonzero(self.kinds.is_category)
         none = [None] * len(self.chunks)
@@ -238,7 +234,11 @@ class ClusterTable(OutOfCoreTable):
         n_levels = self.kinds.n_levels[columns]
         blocks = [(f, columns, n_levels, some) for f, some in zip(self.chunks, weights, strict=True)]
         numbers = reduce(LevelTotals.merged, _run(self.client, level_totals, blocks)).numbers()
-        return np.concatenate(_run(self.client, hashes_of, [(f, columns, numbers) for f in self.chunks]))
+        with _cluster_errors(self.client):
+            chunks = [self.client.submit(renumbered, f, columns, numbers, pure=False) for f in self.chunks]
+        hashes = np.concatenate(_run(self.client, row_hashes, [(f,) for f in chunks]))
+        table = replace(self, chunks=chunks, hashes=hashes, **self.scales_renumbered(numbers))
+        return table, numbers
 
     def _read(self, rows: HostArray) -> Table:
         places = np.searchsorted(rows, self.starts)
@@ -419,7 +419,7 @@ def _cluster_table(
         counts = _run(client, level_counts, [(f, known) for f in rows])
         categories, numbers = by_frequency(known, counts)
         with _cluster_errors(client):
-            rows = [client.submit(renumbered, f, numbers, pure=False) for f in rows]
+            rows = [client.submit(renumbered, f, *numbers, pure=False) for f in rows]
     kinds, mean, scale = kinds_of(total, categories)
     hashes = np.concatenate(_run(client, row_hashes, [(f,) for f in rows]))
     table = ClusterTable(client, rows, starts, mean, scale, resources, kinds=kinds, hashes=hashes)

@@ -9,6 +9,8 @@ import numpy as np
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.distinct import are_continuous, are_different, key_hashes
+from l1lsmi._rows.kinds import Kinds
+from l1lsmi._rows.levels import in_order_of
 from l1lsmi._rows.table import RowTable
 from l1lsmi._validation.rows import Beside, GivenRows, Rows, arrangement_of
 from l1lsmi._validation.tables import with_missing_decided
@@ -17,7 +19,7 @@ from l1lsmi.sources.opening import OpenRows
 
 def arrange_out_of_core(
     opened: OpenRows, task: str, class_weight: Any, beside: Beside, missing: str = "ignore"
-) -> Rows:
+) -> tuple[Rows, list[list[Any] | None] | None]:
     """Check targets and weights of rows that are not in memory.
 
     Parameters
@@ -31,7 +33,9 @@ def arrange_out_of_core(
 
     Returns
     -------
-    Rows
+    rows : Rows
+    levels : list or None
+        Those of categories, None for numbers; None where all columns are numbers.
     """
     table: Any = opened.table
     if opened.y is None:
@@ -39,8 +43,12 @@ def arrange_out_of_core(
     given = GivenRows.of(table.n_rows, opened.y, task, opened.sample_weight, class_weight, beside)
     keys = given.keys()
     of_keys = key_hashes(keys)
+    levels = opened.levels
     unchanged = given.weights is None and are_different(table.hashes + of_keys)
-    hashes = None if unchanged else table.hashes_by_weight(given.weights) + of_keys
+    if not unchanged and table.has_categories:
+        table, renumbered = table.numbered_by_weight(given.weights)
+        levels = _in_new_order(levels, table.kinds.is_category, renumbered)
+    hashes = None if unchanged else table.hashes + of_keys
 
     def judge(rows: HostArray) -> bool:
         in_order = np.sort(rows)
@@ -50,11 +58,33 @@ def arrange_out_of_core(
     target, numbers = given.arranged(arrangement, task)
     if arrangement is None:
         table = with_missing_decided(table, target, missing)
-        return Rows(table, target, numbers, lambda: (table, target), None)
+        return Rows(table, target, numbers, lambda: (table, target), None), levels
     used, as_given = table.arranged(arrangement)
 
     def without_weights() -> tuple[RowTable, Target | None]:
         unweighted = given.as_given(arrangement, target, task)
         return with_missing_decided(as_given, unweighted, missing), unweighted
 
-    return Rows(with_missing_decided(used, target, missing), target, numbers, without_weights, arrangement)
+    levels = _without_unused(levels, used.kinds)
+    used = with_missing_decided(used, target, missing)
+    return Rows(used, target, numbers, without_weights, arrangement), levels
+
+
+def _in_new_order(
+    levels: list[list[Any] | None] | None, is_category: HostArray, numbers: HostArray
+) -> list[list[Any] | None]:
+    """Levels of all columns by their new numbers, (categories, levels)."""
+    found = list(levels or [])
+    for j, number_of in zip(np.flatnonzero(is_category).tolist(), numbers, strict=True):
+        found[j] = in_order_of(number_of, found[j] or [])
+    return found
+
+
+def _without_unused(
+    levels: list[list[Any] | None] | None, kinds: Kinds | None
+) -> list[list[Any] | None] | None:
+    """Levels of all columns without those, the last ones, of rows that do not count."""
+    if levels is None or kinds is None:
+        return None
+    found = [None if some is None else some[:n] for some, n in zip(levels, kinds.n_levels, strict=True)]
+    return found if any(found) else None
