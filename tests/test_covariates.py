@@ -178,7 +178,7 @@ BAD = {
         "missing or infinite value, first in row 7",
     ),
     "none": ([None, *range(199)], "missing or infinite value, first in row 0 of column 0"),
-    "text": (["a", "b"] * 100, "covariates must be numbers, encode or drop what is not"),
+    "text": (["a", "b"] * 100, "covariates must be numbers, or a dataframe with categories"),
     "dates": (np.arange(200).astype("datetime64[D]"), "covariates must be numbers"),
 }
 

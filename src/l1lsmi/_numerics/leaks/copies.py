@@ -187,7 +187,7 @@ def _compared(sample: Sample, columns: HostArray, places: HostArray) -> Pairs:
     places = np.unique(np.sort(places, axis=1), axis=0)
     kinds = np.full(len(places), NONE)
     limit = most_unexplained(sample.n_rows)
-    log_pairs = np.log(columns.size**2 / 2)
+    log_pairs = np.log(max(columns.size, 2) ** 2 / 2)
     step = max(1, 2**19 // sample.n_rows)
     for start in range(0, len(places), step):
         some = places[start : start + step]
