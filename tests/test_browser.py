@@ -108,7 +108,7 @@ def pages(tmp_path_factory):
     return written
 
 
-KINDS = ["classes", "regression", "greedy", "hostile", "chosen", "empty", "levels", "levels of numbers"]
+KINDS = ["classes", "regression", "greedy", "hostile", "chosen", "empty"]
 
 
 def opened(browser, path: Path, width=1280, dark=False):

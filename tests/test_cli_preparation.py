@@ -115,9 +115,9 @@ def test_groups_reach_fit_and_the_splits(capfd, visits, monkeypatch):
     selector = type(METHODS["pearson"].make())
     original = selector.fit
 
-    def noted(self, X, y=None, groups=None):
+    def noted(self, X, y=None, sample_weight=None, groups=None, covariates=None):
         seen.append(groups)
-        return original(self, X, y, groups)
+        return original(self, X, y, sample_weight, groups, covariates)
 
     monkeypatch.setattr(selector, "fit", noted)
     found = selected(capfd, visits, "-k", 1, "-m", "pearson", "--groups", "patient")
@@ -179,7 +179,7 @@ def test_weights_covariates_and_constraints_are_passed_on(capfd, visits, recorde
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [
-        (["-m", "lasso", "--weights", "weight"], 2, "--weights is not supported by the method lasso"),
+        (["-m", "lasso", "--covariates", "weight"], 2, "--covariates is not supported by the method lasso"),
         (["-m", "lasso", "--include", "noise"], 2, "--include is not supported by the method lasso"),
         (["-m", "lasso", "--jobs", "2"], 2, "--jobs is not supported by the method lasso"),
         (["-m", "mrmr", "--include", "id"], 2, "--include 'id' is no feature: it is left out: every value"),
