@@ -18,12 +18,12 @@ from l1lsmi import L1LSMI
 patients = load_diabetes(as_frame=True, scaled=False)
 known = patients.data[["age", "sex", "bmi"]].astype({"sex": "category"})
 blood = patients.data.drop(columns=known)
-print("all columns:", *L1LSMI(3).fit(patients.data, patients.target).get_feature_names_out())
+print("all columns:", *L1LSMI(3, p_value=False).fit(patients.data, patients.target).get_feature_names_out())
 
 # %%
 # What the blood adds to age, sex and body mass index
 # ---------------------------------------------------
-beyond = L1LSMI(2).fit(blood, patients.target, covariates=known)
+beyond = L1LSMI(2, p_value=False).fit(blood, patients.target, covariates=known)
 print("beyond age, sex and bmi:", *beyond.get_feature_names_out())
 print(f"they add {beyond.smi_:.3f} to the SMI estimate")
 
@@ -34,8 +34,8 @@ import numpy as np
 rng = np.random.default_rng(0)
 noisy = known["bmi"] + 0.3 * known["bmi"].std() * rng.normal(size=len(blood))
 with_proxy = blood.assign(waist=noisy)
-alone = L1LSMI(2).fit(with_proxy, patients.target)
-beside = L1LSMI(2).fit(with_proxy, patients.target, covariates=known)
+alone = L1LSMI(2, p_value=False).fit(with_proxy, patients.target)
+beside = L1LSMI(2, p_value=False).fit(with_proxy, patients.target, covariates=known)
 print("without covariates:", *alone.get_feature_names_out())
 print("with covariates:   ", *beside.get_feature_names_out())
 

@@ -9,7 +9,7 @@ is a value of its own.
 # %%
 # Values missing at random
 # ------------------------
-# Up to half of the entries of a table of tumours are removed at random, and three features are selected. The
+# Up to 40 % of the entries of a table of tumours are removed at random, and three features are selected. The
 # error is that of a model that takes missing values, on other rows.
 import matplotlib.pyplot as plt
 import numpy as np
@@ -21,11 +21,11 @@ from l1lsmi import L1LSMI
 
 data = load_breast_cancer()
 rng = np.random.default_rng(0)
-shares, errors = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5], []
+shares, errors = [0.0, 0.2, 0.4], []
 for share in shares:
     X = np.where(rng.random(data.data.shape) < share, np.nan, data.data)
     X_train, X_test, y_train, y_test = train_test_split(X, data.target, test_size=0.4, random_state=0)
-    selector = L1LSMI(3).fit(X_train, y_train)
+    selector = L1LSMI(3, p_value=False).fit(X_train, y_train)
     model = HistGradientBoostingClassifier(max_iter=50).fit(selector.transform(X_train), y_train)
     errors.append(1 - model.score(selector.transform(X_test), y_test))
     print(f"{share:.0%} missing:", *data.feature_names[selector.support_], sep="  ")

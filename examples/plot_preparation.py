@@ -47,7 +47,7 @@ from sklearn.pipeline import make_pipeline
 
 from l1lsmi import L1LSMI
 
-pipeline = make_pipeline(TablePreparation(), L1LSMI(3)).fit(table, patients.target)
+pipeline = make_pipeline(TablePreparation(), L1LSMI(3, p_value=False)).fit(table, patients.target)
 print("selected:", *pipeline[-1].get_feature_names_out())
 ready = pipeline.transform(table)
 figure, ax = plt.subplots(figsize=(6, 3.4), layout="constrained")

@@ -22,8 +22,8 @@ patients = load_diabetes(as_frame=True, scaled=False)
 X = patients.data.drop(columns="bp")
 targets = pd.DataFrame({"progression": patients.target, "pressure": patients.data["bp"] > 100})
 for name in targets:
-    print(f"{name}:", *L1LSMI(3).fit(X, targets[name]).get_feature_names_out())
-both = L1LSMI(4).fit(X, targets)
+    print(f"{name}:", *L1LSMI(3, p_value=False).fit(X, targets[name]).get_feature_names_out())
+both = L1LSMI(4, p_value=False).fit(X, targets)
 print("both:", *both.get_feature_names_out())
 
 figure, ax = plt.subplots(figsize=(6, 3), layout="constrained")
@@ -41,4 +41,4 @@ survival = np.zeros(len(X), dtype=[("event", bool), ("time", float)])
 survival["time"] = 400 - patients.target
 survival["event"] = rng.random(len(X)) > 0.3
 survival["time"][~survival["event"]] *= rng.uniform(0.3, 1, size=(~survival["event"]).sum())
-print("survival:", *L1LSMI(3).fit(X, survival).get_feature_names_out())
+print("survival:", *L1LSMI(3, p_value=False).fit(X, survival).get_feature_names_out())
