@@ -49,7 +49,7 @@ from l1lsmi import L1LSMI
 
 pipeline = make_pipeline(TablePreparation(), L1LSMI(3, p_value=False)).fit(table, patients.target)
 print("selected:", *pipeline[-1].get_feature_names_out())
-ready = pipeline.transform(table)
+ready = pipeline[0].fit_transform(table)
 figure, ax = plt.subplots(figsize=(6, 3.4), layout="constrained")
 ax.scatter(ready["bmi"], patients.target, s=10)
 _ = ax.set(xlabel="bmi", ylabel="progression of the disease")
