@@ -353,7 +353,7 @@ def test_precision_is_pickled_for_workers():
     assert resources == Resources(1000, 2, None, "float32")
     X, y = long_table(20)
     part = _part(
-        X, (X.mean(axis=0), X.std(axis=0), None), y, np.zeros((1, 20), dtype=int), resources.precision
+        X, (X.mean(axis=0), X.std(axis=0), None, None), y, np.zeros((1, 20), dtype=int), resources.precision
     )
     assert part.table.take(np.arange(20), np.arange(5)).dtype == np.float32
 

@@ -233,7 +233,7 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def _reads_frame(self, X: Any, y: Any) -> bool:
         """Whether a table of pyarrow is taken as it is in memory, rather than a batch of rows at a time."""
-        if hasattr(X, "column_names"):
+        if type(X).__module__.startswith("pyarrow") and hasattr(X, "column_names"):
             check_names(X)
         if not is_frame(X) or named_columns(y, X.column_names):
             return False

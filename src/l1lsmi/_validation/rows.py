@@ -213,7 +213,7 @@ def read_rows(
         x = columns.x
         if estimator is not None:
             estimator.categories_ = columns.levels if any(columns.levels) else None
-    arrangement = _arrangement(_hashed_values(x, columns, given.weights), given)
+    arrangement = _arrangement(x, given)
     target, numbers = given.arranged(arrangement, task)
     make = partial(make_table, resources=resources or Resources(), missing=missing)
     if arrangement is None:
@@ -267,23 +267,6 @@ def _beside_measure(
     values = None if covariates is None else check_covariates(covariates, n_rows)
     found = {"folds": folds, "covariates": values}
     return {name: value for name, value in found.items() if value is not None}
-
-
-def _hashed_values(x: Array, columns: Columns | None, weights: HostArray | None) -> Array:
-    """Values by which equal rows are found and put in order.
-
-    Levels of categories have numbers by their names, because their frequencies in the rows that are given
-    depend on how often each is repeated.
-    """
-    if columns is None or not any(columns.levels):
-        return x
-    x, counted = np.array(x), np.ones(len(x), dtype=bool) if weights is None else weights > 0
-    for j, levels in enumerate(columns.levels):
-        if levels:
-            rows = np.flatnonzero(counted & ~np.isnan(x[:, j]))
-            names = np.array([str(level) for level in levels])[x[rows, j].astype(np.intp)]
-            x[rows, j] = key_numbers(names)[:, 0]
-    return x
 
 
 def _arrangement(x: Array, given: GivenRows) -> Arrangement | None:
