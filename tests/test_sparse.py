@@ -286,8 +286,15 @@ def test_sentences_about_where_sparse_tables_do_not_go():
         L1LSMI(2, device="cpu").fit(X, y)
     with pytest.raises(ValueError, match="Block 0 of X is a sparse matrix: pass all rows as one"):
         L1LSMI(2).fit(lambda: iter([X]), y)
-    with pytest.raises(ValueError, match="X is a sparse matrix, which is not supported: pass"):
-        contributions(L1HSIC(2).fit(X, y), X, y)
+
+
+def test_explanations_are_those_of_the_dense_table():
+    X = sparse.csr_array(counts())
+    y = target_of(counts(), "regression")
+    selector = L1HSIC(2).fit(X, y)
+    one, other = contributions(selector, X, y), contributions(selector, X.toarray(), y)
+    assert one.score == pytest.approx(other.score, rel=1e-10)
+    np.testing.assert_allclose(one.lost, other.lost, rtol=1e-10)
 
 
 # -- large tables --------------------------------------------------------------------------
