@@ -1,9 +1,9 @@
 """Tables as they are: categories beside indicator columns, and missing values beside imputation.
 
 ``python benchmarks/mixed.py`` needs no data; ``--data FOLDER`` adds German credit, Ljubljana breast cancer
-and solar flares (.npz files with X, y and feature_names) with their categories. Both ways select as many columns;
-of indicators that is as many levels. Forests with the selected columns, categories as indicators, are tested
-on held-out rows.
+and solar flares (.npz files with X, y and feature_names) with their categories. Both ways select as many
+columns; of indicators that is as many levels. Forests with the selected columns, categories as indicators,
+are tested on held-out rows.
 """
 
 from __future__ import annotations
