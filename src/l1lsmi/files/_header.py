@@ -17,6 +17,9 @@ from l1lsmi.files.problem import FileProblem
 NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
 LOOKS_LIKE_DATA = "The first row looks like data, as it holds only numbers, but is read as names of columns."
 
+#: Characters of a name that count as none.
+BLANKS = " \t\r\n\f\v\u00a0"
+
 
 def table_with_header(
     names: Sequence[str], arrays: Sequence[Any], source: str, decimal: str = "."
@@ -39,7 +42,7 @@ def table_with_header(
     names = list(names)
     if len(arrays) > len(names):
         names = [*names, ""] if _is_empty(arrays[-1]) else ["", *names]
-    unnamed = [index for index, name in enumerate(names) if not name.strip()]
+    unnamed = [index for index, name in enumerate(names) if not name.strip(BLANKS)]
     empty = {index for index in unnamed if _is_empty(arrays[index])}
     filled = [index + 1 for index in unnamed if index and index not in empty]
     if filled:
