@@ -403,7 +403,7 @@ def test_whole_weights_are_repetition(selector):
     y = frame["n0"] + (frame["some"] == "a") + 0.3 * rng.normal(size=120)
     frame.loc[rng.random(120) < 0.2, ["n1", "some"]] = np.nan
     w = np.where(frame["many"] == "level 40", 0, rng.integers(0, 4, size=120))
-    rows = np.repeat(np.arange(120), w)
+    rows = rng.permutation(np.repeat(np.arange(120), w))
     one = clone(selector).fit(frame, y, sample_weight=w)
     other = clone(selector).fit(frame.iloc[rows], y.iloc[rows])
     assert_close(one.weights_, other.weights_, rtol=1e-8, atol=1e-10)

@@ -38,7 +38,9 @@ class OutOfCoreTable(ColumnScales):
         """The rows of an arrangement, with weighted column statistics; and the same rows as given."""
         raise NotImplementedError
 
-    def numbered_by_weight(self, row_weights: HostArray | None) -> tuple[OutOfCoreTable, HostArray]:
+    def numbered_by_weight(
+        self, row_weights: HostArray | None, key_hashes: HostArray
+    ) -> tuple[OutOfCoreTable, HostArray]:
         """The same rows with levels numbered by the weights of the rows that have them, and the numbers."""
         raise NotImplementedError
 

@@ -11,7 +11,7 @@ import numpy as np
 from l1lsmi._arrays import HostArray
 from l1lsmi._rows.distinct import Arrangement, row_hashes
 from l1lsmi._rows.kinds import Kinds
-from l1lsmi._rows.levels import LevelTotals, renumbered
+from l1lsmi._rows.levels import LevelTotals, level_totals, renumbered
 from l1lsmi._rows.out_of_core import OutOfCoreTable
 from l1lsmi._rows.parts import FEWEST_ROWS, Part, add_up, sum_in_order
 from l1lsmi._rows.table import PART_ROWS, Resources, Table, column_statistics, is_constant, merged_statistics
@@ -170,15 +170,18 @@ class StreamTable(OutOfCoreTable):
         given = StreamTable(source=source, n_rows=plain.n_rows, resources=self.resources, **scales)
         return replace(given, order=order, **total.scales(self.kinds)), given
 
-    def numbered_by_weight(self, row_weights: HostArray | None) -> tuple[StreamTable, HostArray]:
+    def numbered_by_weight(
+        self, row_weights: HostArray | None, key_hashes: HostArray
+    ) -> tuple[StreamTable, HostArray]:
         """The same rows with levels numbered by the weights of the rows that have them, and the numbers."""
         assert self.kinds is not None
         columns = np.flatnonzero(self.kinds.is_category)
         totals, start = None, 0
-        for block in self.blocks(columns):
+        for block in self.blocks(None):
             stop = start + len(block)
             weights = None if row_weights is None else row_weights[start:stop]
-            some = LevelTotals.of(block, self.kinds.n_levels[columns], weights)
+            of_keys = key_hashes[start:stop]
+            some = level_totals(block, columns, self.kinds.n_levels[columns], weights, of_keys)
             totals, start = some if totals is None else totals.merged(some), stop
         assert totals is not None
         numbers = totals.numbers()

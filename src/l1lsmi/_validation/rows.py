@@ -19,10 +19,11 @@ from l1lsmi._rows.distinct import (
     arrange,
     arranged,
     hashes_in_memory,
+    key_hashes,
     key_numbers,
     row_hashes,
 )
-from l1lsmi._rows.levels import LevelTotals, in_order_of, renumbered
+from l1lsmi._rows.levels import in_order_of, level_totals, renumbered
 from l1lsmi._rows.table import Resources, RowTable, Table
 from l1lsmi._validation.columns import Columns, numbers_of_frame
 from l1lsmi._validation.constraints import check_covariates
@@ -208,8 +209,8 @@ def read_rows(
         x = check_features(X, estimator, sparse=True)
     n_rows, used = int(x.shape[0]), y if uses_target else None
     given = GivenRows.of(n_rows, used, task, sample_weight, class_weight, beside)
-    if columns is not None and given.weights is not None and any(columns.levels):
-        columns = _numbered_by_weight(columns, given.weights)
+    if columns is not None and any(columns.levels) and _may_be_merged(x, given):
+        columns = _numbered_by_weight(columns, given)
         x = columns.x
         if estimator is not None:
             estimator.categories_ = columns.levels if any(columns.levels) else None
@@ -278,11 +279,17 @@ def _arrangement(x: Array, given: GivenRows) -> Arrangement | None:
     return arrangement_of(hashes, given, int(x.shape[1]), lambda rows: are_continuous(x, rows, keys))
 
 
-def _numbered_by_weight(columns: Columns, weights: HostArray) -> Columns:
+def _may_be_merged(x: Array, given: GivenRows) -> bool:
+    """Whether rows have weights, or some are equal."""
+    return given.weights is not None or hashes_in_memory(x, given.keys()) is not None
+
+
+def _numbered_by_weight(columns: Columns, given: GivenRows) -> Columns:
     """Levels numbered by falling weight, as those of copies of the rows are by their frequency."""
     categories = [j for j, some in enumerate(columns.levels) if some]
     n_levels = np.array([len(columns.levels[j] or []) for j in categories], dtype=np.intp)
-    totals = LevelTotals.of(columns.x[:, categories], n_levels, weights)
+    of_keys = key_hashes(given.keys())
+    totals = level_totals(columns.x, np.array(categories, dtype=np.intp), n_levels, given.weights, of_keys)
     numbers, levels = totals.numbers(), list(columns.levels)
     for i, j in enumerate(categories):
         # Levels of rows that do not count are last, and not there.

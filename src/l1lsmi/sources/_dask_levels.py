@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from l1lsmi._arrays import HostArray
-from l1lsmi._rows.levels import LevelTotals
 from l1lsmi._validation.columns import MAX_LEVELS
 
 
@@ -77,10 +76,3 @@ def by_frequency(
         numbers[i, order] = np.arange(order.size)
         categories[j] = [known[j][code] for code in order], total[order]
     return categories, (columns, numbers)
-
-
-def level_totals(
-    block: HostArray, columns: HostArray, n_levels: HostArray, row_weights: HostArray | None
-) -> LevelTotals:
-    """Weights of the levels of the categories of a block."""
-    return LevelTotals.of(block[:, columns], n_levels, row_weights)

@@ -21,7 +21,7 @@ import numpy as np
 from l1lsmi._arrays import HostArray, call_single_threaded, single_threaded_blas
 from l1lsmi._rows.distinct import Arrangement, row_hashes
 from l1lsmi._rows.kinds import Kinds
-from l1lsmi._rows.levels import LevelTotals, renumbered
+from l1lsmi._rows.levels import LevelTotals, level_totals, renumbered
 from l1lsmi._rows.out_of_core import OutOfCoreTable
 from l1lsmi._rows.parts import Part, add_up
 from l1lsmi._rows.stream import ColumnStatistics
@@ -32,7 +32,6 @@ from l1lsmi.sources._dask_levels import (
     coded_chunk,
     known_levels,
     level_counts,
-    level_totals,
 )
 from l1lsmi.sources._first_pass import check_named, merge_blocks, named_columns, stream_table
 from l1lsmi.sources._levels import Levels, all_levels, kinds_of
@@ -225,14 +224,18 @@ class ClusterTable(OutOfCoreTable):
         )
         return replace(given, order=order, **total.scales(self.kinds)), given
 
-    def numbered_by_weight(self, row_weights: HostArray | None) -> tuple[ClusterTable, HostArray]:
+    def numbered_by_weight(
+        self, row_weights: HostArray | None, key_hashes: HostArray
+    ) -> tuple[ClusterTable, HostArray]:
         """The same rows with levels numbered by the weights of the rows that have them, and the numbers."""
         assert self.kinds is not None
         columns = np.flatnonzero(self.kinds.is_category)
         none = [None] * len(self.chunks)
         weights = none if row_weights is None else np.split(row_weights, self.starts[1:-1])
         n_levels = self.kinds.n_levels[columns]
-        blocks = [(f, columns, n_levels, some) for f, some in zip(self.chunks, weights, strict=True)]
+        of_keys = np.split(key_hashes, self.starts[1:-1])
+        beside = zip(self.chunks, weights, of_keys, strict=True)
+        blocks = [(f, columns, n_levels, some, keys) for f, some, keys in beside]
         numbers = reduce(LevelTotals.merged, _run(self.client, level_totals, blocks)).numbers()
         with _cluster_errors(self.client):
             chunks = [self.client.submit(renumbered, f, columns, numbers, pure=False) for f in self.chunks]

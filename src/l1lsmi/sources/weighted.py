@@ -46,7 +46,7 @@ def arrange_out_of_core(
     levels = opened.levels
     unchanged = given.weights is None and are_different(table.hashes + of_keys)
     if not unchanged and table.has_categories:
-        table, renumbered = table.numbered_by_weight(given.weights)
+        table, renumbered = table.numbered_by_weight(given.weights, of_keys)
         levels = _in_new_order(levels, table.kinds.is_category, renumbered)
     hashes = None if unchanged else table.hashes + of_keys
 
