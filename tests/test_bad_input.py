@@ -10,8 +10,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, PredefinedSplit, ShuffleSplit
 
 from l1lsmi import L1LSMI, FeatureSelector
+from l1lsmi.baselines import MRMR
 from l1lsmi.measures import HSIC, MutualInformation, Pearson, SquaredMutualInformation
 from l1lsmi.strategies import Exhaustive, Forward, L1Paper, L1Path, Ranking
+from tests.conftest import assert_refused
 from tests.matrix import MEASURES, SELECTORS
 
 rng = np.random.default_rng(0)
@@ -26,7 +28,6 @@ def spoiled(value):
 
 
 BAD_DATA = {
-    "NaN": (spoiled(np.nan), Y, "NaN, first in row 7 of column 2"),
     "infinity": (spoiled(np.inf), Y, "infinity, first in row 7 of column 2"),
     "complex": (X + 1j, Y, "Complex data not supported"),
     "one-dimensional": (X[:, 0], Y, "2D array"),
@@ -47,6 +48,17 @@ BAD_DATA = {
     "a target of three dimensions": (X, np.ones((30, 2, 2)), "one label or number per row"),
     "masked target": (X, np.ma.masked_array(Y, mask=Y > 0), "y has masked values"),
     "masked values": (np.ma.masked_array(X, mask=X > 1), Y, "X has masked values"),
+    "a name twice": (pd.DataFrame(X, columns=list("abca")), Y, "2 columns named 'a'"),
+    "nothing": (None, Y, "X is a NoneType"),
+    "a dictionary": ({"a": 1}, Y, "X is a dict"),
+    "sparse": (scipy.sparse.csr_array(np.where(X > 1, np.nan, X)), Y, "NaN, first in row .* drop or impute"),
+    "one row": (X[:1], Y[:1], "1 sample"),
+    "words": (np.full((30, 2), "a"), Y, "text in column 0, first 'a' in row 0"),
+}
+
+#: Refused by a selector that takes numbers only.
+NOT_NUMBERS = {
+    "NaN": (spoiled(np.nan), Y, "NaN, first in row 7 of column 2"),
     "dates": (
         pd.DataFrame({"a": X[:, 0], "d": np.arange(30).astype("M8[s]")}),
         Y,
@@ -62,19 +74,11 @@ BAD_DATA = {
         Y,
         "NaN, first in row 0 of column 'a'",
     ),
-    "a name twice": (pd.DataFrame(X, columns=list("abca")), Y, "2 columns named 'a'"),
     "polars text": (pl.DataFrame({"a": X[:, 0], "b": ["x"] * 30}), Y, "text in column 'b'"),
     "polars null": (pl.DataFrame({"a": [None] + [1.5] * 29}), Y, "NaN, first in row 0 of column 'a'"),
-    "nothing": (None, Y, "X is a NoneType"),
-    "a dictionary": ({"a": 1}, Y, "X is a dict"),
-    "sparse": (scipy.sparse.csr_array(np.where(X > 1, np.nan, X)), Y, "NaN, first in row .* drop or impute"),
-    "one row": (X[:1], Y[:1], "1 sample"),
-    "words": (np.full((30, 2), "a"), Y, "text in column 0, first 'a' in row 0"),
 }
 
 
-#: Cases that selectors take which take columns of any kind.
-ANY_KIND = {"NaN", "dates", "a text column", "NA among numbers", "polars text", "polars null"}
 SUPERVISED = [name for name in SELECTORS if "unsupervised" not in name]
 
 
@@ -83,16 +87,20 @@ SUPERVISED = [name for name in SELECTORS if "unsupervised" not in name]
 def test_bad_data(name, case):
     bad_X, bad_y, message = BAD_DATA[case]
     selector = clone(SELECTORS[name]).set_params(n_features_to_select=1)
-    if case in ANY_KIND and selector._takes_any_kind():
-        pytest.skip("takes columns of any kind")
     with pytest.raises(ValueError, match=message):
         selector.fit(bad_X, bad_y)
     assert not any(attribute.endswith("_") for attribute in vars(selector))
 
 
+@pytest.mark.parametrize("case", NOT_NUMBERS)
+def test_nearest_neighbours_of_columns_take_numbers_only(case):
+    bad_X, bad_y, message = NOT_NUMBERS[case]
+    assert_refused(MRMR(1, relevance="knn"), bad_X, bad_y, message)
+
+
 @pytest.mark.parametrize("name", MEASURES)
 def test_bad_data_in_the_measures(name):
-    for bad_X, bad_y, message in (BAD_DATA[case] for case in BAD_DATA if case not in ANY_KIND):
+    for bad_X, bad_y, message in BAD_DATA.values():
         with pytest.raises(ValueError, match=message):
             MEASURES[name].score(bad_X, bad_y)
         with pytest.raises(ValueError, match=message):

@@ -22,7 +22,8 @@ from l1lsmi._numerics.missing import informative_missing
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.blocks import Block, Centers
 from l1lsmi._rows.kinds import Kinds, shares_of
-from l1lsmi._rows.table import Table, column_statistics
+from l1lsmi._rows.statistics import column_statistics
+from l1lsmi._rows.table import Table
 from l1lsmi._validation.columns import read_frame
 from l1lsmi._validation.encoding import encode_levels
 from l1lsmi.measures import HSIC, MutualInformation, Pearson, SquaredMutualInformation

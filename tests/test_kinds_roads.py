@@ -14,8 +14,8 @@ from sklearn.base import clone
 from sklearn.feature_selection import SelectKBest
 
 from l1lsmi import L1HSIC, L1LSMI, FeatureSelector
+from l1lsmi._rows.statistics import column_statistics
 from l1lsmi._rows.stream import ColumnStatistics
-from l1lsmi._rows.table import column_statistics
 from l1lsmi.inference import KnockoffSelector, StabilitySelector, permutation_test
 from l1lsmi.measures import HSIC, SquaredMutualInformation
 from l1lsmi.sources import open_rows, read_sample

@@ -214,7 +214,7 @@ def test_rows_are_taken_a_few_at_a_time(monkeypatch):
     table = Table.of(x, Resources(precision="float32"))
     rows, columns = np.arange(50)[::-2], np.array([4, 1])
     whole = table.take(rows, columns)
-    monkeypatch.setattr("l1lsmi._rows.table.BUFFER", 7)
+    monkeypatch.setattr("l1lsmi._rows.statistics.BUFFER", 7)
     assert np.array_equal(table.take(rows, columns), whole)
     assert table.standardized.dtype == np.float32
     assert np.array_equal(table.standardized[np.ix_(rows, columns)], whole)
@@ -347,12 +347,12 @@ def test_rows_that_are_not_in_memory(kind_of_source, tmp_path):
 
 
 def test_precision_is_pickled_for_workers():
-    from l1lsmi.sources.dask import _part
+    from l1lsmi.sources._dask_tasks import make_part
 
     resources = pickle.loads(pickle.dumps(Resources(1000, 2, object, "float32")))
     assert resources == Resources(1000, 2, None, "float32")
     X, y = long_table(20)
-    part = _part(
+    part = make_part(
         X, (X.mean(axis=0), X.std(axis=0), None, None), y, np.zeros((1, 20), dtype=int), resources.precision
     )
     assert part.table.take(np.arange(20), np.arange(5)).dtype == np.float32

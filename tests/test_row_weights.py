@@ -14,8 +14,9 @@ from l1lsmi._numerics.squared_loss.leave_one_out import LeaveOneOutLoss
 from l1lsmi._numerics.squared_loss.target_functions import TargetFunctions
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.medians import median_positive, weighted_median_distance
+from l1lsmi._rows.statistics import column_statistics
 from l1lsmi._rows.stream import ColumnStatistics
-from l1lsmi._rows.table import Resources, Table, column_statistics
+from l1lsmi._rows.table import Resources, Table
 from l1lsmi.measures import HSIC, MutualInformation, Pearson, SquaredMutualInformation
 from tests.conftest import TASKS, assert_close, problem_data, to_library
 

@@ -17,7 +17,8 @@ from l1lsmi._numerics.sampling import balanced_centers, stratified_folds
 from l1lsmi._rows.blocks import Centers, Layout
 from l1lsmi._rows.layout import CachedRows, UncachedRows, lay_out_rows
 from l1lsmi._rows.parts import ArrayParts
-from l1lsmi._rows.table import Resources, Table, column_statistics
+from l1lsmi._rows.statistics import column_statistics
+from l1lsmi._rows.table import Resources, Table
 from l1lsmi._rows.wide import wide_exponents, wide_pull_back
 from tests.conftest import assert_close, to_library
 

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from l1lsmi import L1HSIC, L1LSMI, FeatureSelector
+from l1lsmi._rows.statistics import column_statistics
 from l1lsmi._rows.stream import ColumnStatistics
-from l1lsmi._rows.table import Table, column_statistics
+from l1lsmi._rows.table import Table
 from l1lsmi.baselines import MRMR
 from l1lsmi.measures import Pearson, SquaredMutualInformation
 from l1lsmi.sources import open_rows, read_sample

@@ -14,7 +14,8 @@ from l1lsmi import L1HSIC, L1LSMI, FeatureSelector, _base, _sparse, baselines
 from l1lsmi._numerics.terms.entries import chances_of_effects, effects_of_entries
 from l1lsmi._rows.blocks import Block, Centers
 from l1lsmi._rows.sparse import moments_of, ranges_of
-from l1lsmi._rows.table import Table, column_statistics, is_large_sparse
+from l1lsmi._rows.statistics import column_statistics
+from l1lsmi._rows.table import Table, is_large_sparse
 from l1lsmi._sparse import SparseMatrix
 from l1lsmi._validation import parameters
 from l1lsmi._validation.target import check_target

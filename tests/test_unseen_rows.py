@@ -19,7 +19,7 @@ from l1lsmi._validation.folds import group_folds
 from l1lsmi._warnings import DataWarning
 from l1lsmi.datasets import make_and_or, make_quad, make_xor
 from l1lsmi.measures import HSIC, Pearson, SquaredMutualInformation
-from l1lsmi.strategies import Backward, Exhaustive, Forward, L1Path, Ranking, validation
+from l1lsmi.strategies import Backward, Exhaustive, Forward, L1Path, Ranking, _splits, validation
 from l1lsmi.strategies.selection import StopReason
 from l1lsmi.strategies.validation import pool_sizes, sizes_up_to
 
@@ -120,8 +120,8 @@ def test_p_values_of_fits_are_uniform_without_dependence(kind):
 def test_every_class_is_seen_and_unseen_in_every_split():
     rng = np.random.default_rng(0)
     target = Target.of_classes(np.repeat([0, 1, 2, 3], [30, 20, 3, 2]))
-    splits = validation._splits(target, None, rng)
-    assert len(splits) == validation.N_BLOCKS - validation.N_SEEN
+    splits = _splits.make_splits(target, None, rng)
+    assert len(splits) == _splits.N_BLOCKS - _splits.N_SEEN
     for split in splits:
         assert set(target.codes[split.seen]) == {0, 1, 2, 3}
         assert not set(split.seen) & set(split.unseen)
@@ -139,7 +139,7 @@ def test_groups_are_never_split(numeric):
     groups = rng.integers(0, 20, 100)
     y = rng.normal(size=100)
     target = Target.of_values(y, y.mean(), y.std()) if numeric else Target.of_classes(y > 0)
-    for split in validation._splits(target, groups, rng):
+    for split in _splits.make_splits(target, groups, rng):
         assert not set(groups[split.seen]) & set(groups[split.unseen])
     folds = group_folds(5, groups).test_fold
     assert all(len(set(folds[groups == g])) == 1 for g in range(20))
@@ -149,13 +149,13 @@ def test_groups_are_never_split(numeric):
 
 
 def test_of_many_rows_some_are_drawn(monkeypatch):
-    monkeypatch.setattr(validation, "MAX_ROWS", 60)
+    monkeypatch.setattr(_splits, "MAX_ROWS", 60)
     rng = np.random.default_rng(0)
     target = Target.of_classes(np.arange(200) % 2)
-    rows = validation._some_rows(target, None, rng)
+    rows = _splits.some_rows(target, None, rng)
     assert rows.size == 60 and target.codes[rows].mean() == 0.5
     groups = np.arange(200) // 5
-    rows = validation._some_rows(target, groups, rng)
+    rows = _splits.some_rows(target, groups, rng)
     assert all((groups[rows] == g).sum() == 5 for g in set(groups[rows]))
     assert 40 <= rows.size <= 60
     X, y = make_xor(300, random_state=0)
@@ -407,7 +407,7 @@ def test_ctrl_c_during_the_splits(monkeypatch):
         return original(*args, **options)
 
     monkeypatch.setattr(validation, "_judge", slow)
-    monkeypatch.setattr(validation, "MAX_ROWS", 100)
+    monkeypatch.setattr(_splits, "MAX_ROWS", 100)
     timer = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.warns(UserWarning, match="interrupted"):

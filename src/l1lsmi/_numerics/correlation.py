@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.kinds import shares_of
-from l1lsmi._rows.table import column_statistics, standardize
+from l1lsmi._rows.statistics import column_statistics, standardize
 
 #: Products of functions of columns of any kind that are held at a time.
 PRODUCTS = 2**23

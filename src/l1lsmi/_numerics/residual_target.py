@@ -8,7 +8,7 @@ from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.held_out import predict_unseen
 from l1lsmi._numerics.squared_loss.target_functions import TargetFunctions
 from l1lsmi._numerics.target import Target
-from l1lsmi._rows.table import column_statistics
+from l1lsmi._rows.statistics import column_statistics
 
 #: Parts of the rows, each of which is predicted from the others.
 N_FOLDS = 5

@@ -10,7 +10,7 @@ import numpy as np
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.survival import CumulativeHazard
 from l1lsmi._rows.medians import median_positive, weighted_median_distance
-from l1lsmi._rows.table import column_statistics, standardize
+from l1lsmi._rows.statistics import column_statistics, standardize
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from l1lsmi._arrays import HostArray, asarray_like, namespace
+from l1lsmi._rows.statistics import column_statistics
 from l1lsmi._rows.stream import BlockSource, StreamTable
-from l1lsmi._rows.table import Table, column_statistics, is_sparse_table
+from l1lsmi._rows.table import Table, is_sparse_table
 
 
 def append_columns(table: Any, values: HostArray, row_weights: HostArray | None = None) -> Any:

@@ -14,7 +14,8 @@ from l1lsmi._rows.kinds import Kinds
 from l1lsmi._rows.levels import LevelTotals, level_totals, renumbered
 from l1lsmi._rows.out_of_core import OutOfCoreTable
 from l1lsmi._rows.parts import FEWEST_ROWS, Part, add_up, sum_in_order
-from l1lsmi._rows.table import PART_ROWS, Resources, Table, column_statistics, is_constant, merged_statistics
+from l1lsmi._rows.statistics import column_statistics, is_constant, merged_statistics
+from l1lsmi._rows.table import PART_ROWS, Resources, Table
 
 OTHER_ROWS = (
     "X gave {} rows on this pass and {} on the first: let it give the same rows each time it is read."

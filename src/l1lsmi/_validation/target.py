@@ -16,7 +16,7 @@ from l1lsmi._arrays import (
     to_numpy,
 )
 from l1lsmi._numerics.target import Target
-from l1lsmi._rows.table import column_statistics
+from l1lsmi._rows.statistics import column_statistics
 from l1lsmi._validation.several_targets import (
     TargetColumns,
     checked_survival,

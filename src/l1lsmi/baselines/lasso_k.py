@@ -14,7 +14,8 @@ from l1lsmi._arrays import HostArray, to_numpy
 from l1lsmi._base import Selector
 from l1lsmi._numerics.ranking import rank, rounded, scatter, take_best
 from l1lsmi._numerics.target import Target
-from l1lsmi._rows.table import Table, column_statistics, standardize
+from l1lsmi._rows.statistics import column_statistics, standardize
+from l1lsmi._rows.table import Table
 from l1lsmi._validation.encoding import encode_levels
 from l1lsmi._validation.parameters import CATEGORICAL
 from l1lsmi._validation.target import TASKS

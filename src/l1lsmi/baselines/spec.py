@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
-import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from l1lsmi._arrays import HostArray
-from l1lsmi._base import Selector
-from l1lsmi._numerics.ranking import learned_from_scores
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Table
-from l1lsmi._sparse import FEW_VALUES
-from l1lsmi._validation.parameters import CATEGORICAL
-from l1lsmi._validation.target import TASKS
-from l1lsmi.baselines._columns import Scorer, score_coordinates
+from l1lsmi.baselines._columns import Scorer
+from l1lsmi.baselines._graph_selector import GraphSelector
 from l1lsmi.baselines._graphs import (
     graph_coordinates,
     neighbour_graph,
@@ -26,7 +21,7 @@ from l1lsmi.baselines._graphs import (
 )
 
 
-class SPEC(Selector):
+class SPEC(GraphSelector):
     r"""Select features by spectral analysis of a similarity graph of the rows.
 
     The graph has weights :math:`S` and degrees :math:`D`; its normalised Laplacian
@@ -109,14 +104,9 @@ class SPEC(Selector):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Selector._parameter_constraints,
-        "graph": [StrOptions({"supervised", "unsupervised"})],
+        **GraphSelector._parameter_constraints,
         "criterion": [StrOptions({"phi1", "phi2", "phi3"})],
         "n_eigenvectors": [Interval(Integral, 1, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "sigma": [Interval(Real, 1e-12, 1e12, closed="both"), None],
-        "task": [StrOptions(set(TASKS))],
-        "categorical_features": CATEGORICAL,
     }
 
     def __init__(
@@ -139,24 +129,6 @@ class SPEC(Selector):
         self.sigma = sigma
         self.task = task
         self.categorical_features = categorical_features
-
-    def _takes_any_kind(self) -> bool:
-        return True
-
-    def _max_dense_values(self, n_rows: int) -> int:
-        # A graph from the target needs a few columns at a time, one from all features all of them.
-        return FEW_VALUES if self._uses_target() else super()._max_dense_values(n_rows)
-
-    def _uses_target(self) -> bool:
-        return bool(self.graph == "supervised")
-
-    def _learn(
-        self, table: Table, target: Target | None, k: int, row_weights: HostArray | None = None
-    ) -> dict[str, Any]:
-        weights = row_weights if target is None else target.row_weights
-        targets = [None] if target is None else target.each()
-        scores = [score_coordinates(table, self._scorer(table, one, weights)) for one in targets]
-        return learned_from_scores(np.mean(scores, axis=0), table.varying, table.n_columns, k)
 
     def _scorer(self, table: Table, target: Target | None, weights: HostArray | None) -> Scorer:
         if target is not None and target.is_classification:

@@ -9,7 +9,8 @@ import numpy as np
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._rows.kinds import Kinds
-from l1lsmi._rows.table import Table, standardize
+from l1lsmi._rows.statistics import standardize
+from l1lsmi._rows.table import Table
 from l1lsmi._validation.columns import Columns
 
 

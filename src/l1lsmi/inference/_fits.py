@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from inspect import Parameter, signature
 from itertools import islice
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
+from sklearn import get_config
 from sklearn.base import clone
 from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from l1lsmi._arrays import HostArray, call_single_threaded, to_numpy
 from l1lsmi._numerics.target import Target
-from l1lsmi._validation.columns import has_numbers_only, is_frame, text_levels
+from l1lsmi._validation.columns import has_numbers_only, is_frame, take_rows, text_levels
 from l1lsmi._validation.features import check_features, check_names, check_same_rows, tell_features
 from l1lsmi._validation.target import check_target, plain_target
+from l1lsmi._validation.weights import check_sample_weight
 from l1lsmi._warnings import DataWarning
 from l1lsmi.strategies.selection import StopReason
 
@@ -104,12 +108,54 @@ def seeded(selector: Any, seed: int, **parameters: Any) -> Any:
     return copy.set_params(**dict.fromkeys(unasked, False))
 
 
-def fitted(selector: Any, x: Any, y: HostArray | None) -> Any:
+def routing_of(owner: Any) -> MetadataRouter:
+    """What ``fit`` takes beside X and y: for itself, and for the fit of the selector."""
+    mapping = MethodMapping().add(caller="fit", callee="fit")
+    return (
+        MetadataRouter(owner=owner)
+        .add_self_request(owner)
+        .add(selector=owner.selector, method_mapping=mapping)
+    )
+
+
+def check_beside(owner: Any, params: Mapping[str, Any], n_rows: int) -> dict[str, Any]:
+    """Check what the fit of a selector is given beside X and y: something for every row, such as weights."""
+    if get_config()["enable_metadata_routing"]:
+        params = process_routing(owner, "fit", **params).selector.fit
+    known = signature(owner.selector.fit).parameters
+    takes_any = any(parameter.kind == Parameter.VAR_KEYWORD for parameter in known.values())
+    checked: dict[str, Any] = {}
+    for name, value in params.items():
+        if value is None:
+            continue
+        if name not in known and not takes_any:
+            raise ValueError(
+                f"{name} is given, but fit of {type(owner.selector).__name__} does not take it: pass a "
+                "selector whose fit does, or leave it out."
+            )
+        if name.split("__")[-1] == "sample_weight":
+            checked[name] = check_sample_weight(value, n_rows)
+            continue
+        checked[name] = value if is_frame(value) else np.asarray(to_numpy(value))
+        if checked[name].shape[:1] != (n_rows,):
+            raise ValueError(
+                f"{name} has shape {tuple(checked[name].shape)}, but X has {n_rows} rows: pass something for "
+                "every row."
+            )
+    return checked
+
+
+def beside_rows(beside: Mapping[str, Any], rows: HostArray) -> dict[str, Any]:
+    """Of some rows what is given beside X and y."""
+    return {name: take_rows(value, rows) for name, value in beside.items()}
+
+
+def fitted(selector: Any, x: Any, y: HostArray | None, beside: Mapping[str, Any]) -> Any:
     """Fit a selector; Ctrl-C, which selectors of this package take for the end of a search, is raised."""
     with warnings.catch_warnings():
         # What is to be said about all rows is not said of each part of them.
         warnings.simplefilter("ignore", DataWarning)
-        selector.fit(x, y)
+        selector.fit(x, y, **beside)
     if getattr(selector, "stop_reason_", None) == StopReason.INTERRUPTED:
         raise KeyboardInterrupt
     return selector

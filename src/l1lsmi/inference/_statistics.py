@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from numbers import Real
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from l1lsmi._arrays import HostArray
 from l1lsmi._validation.parameters import check_share
 from l1lsmi._validation.target import target_rows
-from l1lsmi.inference._fits import fitted, seeded, support_of
+from l1lsmi.inference._fits import beside_rows, fitted, seeded, support_of
 from l1lsmi.inference._halves import draw_halves
 
 #: Numbers of features at which a selector is fitted, as shares of the largest.
@@ -32,6 +32,7 @@ def importances(
     y: HostArray,
     codes: HostArray,
     rng: np.random.Generator,
+    beside: Mapping[str, Any],
 ) -> HostArray:
     """Importance of every column of ``x``, which are features and as many knockoffs.
 
@@ -44,6 +45,8 @@ def importances(
     codes : numpy.ndarray of int, shape (n,)
         Classes, by which halves of the rows are stratified.
     rng : numpy.random.Generator
+    beside : mapping of str to array
+        What the fit of the selector is given beside X and y, of every row.
 
     Returns
     -------
@@ -51,7 +54,7 @@ def importances(
     """
     n_columns = x.shape[1]
     if statistic == "frequency":
-        return _frequencies(selector, x, y, codes, rng)
+        return _frequencies(selector, x, y, codes, rng, beside)
     k = _largest_size(selector, n_columns) if statistic in ("auto", "sizes") else None
     if statistic == "sizes":
         if k is None:
@@ -60,15 +63,15 @@ def importances(
                 f"{type(selector).__name__} does not have: pass 'scores', 'frequency' or a function of the "
                 "fitted selector."
             )
-        return _by_sizes(selector, k, x, y, rng)
-    once = fitted(_sized(selector, k, rng), x, y)
+        return _by_sizes(selector, k, x, y, rng, beside)
+    once = fitted(_sized(selector, k, rng), x, y, beside)
     if callable(statistic):
         return _checked(statistic(once), n_columns, "statistic")
     if k is not None and hasattr(once, "weights_"):
-        return _by_sizes(selector, k, x, y, rng, once)
+        return _by_sizes(selector, k, x, y, rng, beside, once)
     if k is not None and not isinstance(selector.get_params()["n_features_to_select"], Real):
         # Scores of all columns are best at the number of features that the selector takes by itself.
-        once = fitted(_sized(selector, None, rng), x, y)
+        once = fitted(_sized(selector, None, rng), x, y, beside)
     return _exposed(once, n_columns)
 
 
@@ -89,7 +92,13 @@ def _sized(selector: Any, k: int | None, rng: np.random.Generator) -> Any:
 
 
 def _by_sizes(
-    selector: Any, k: int, x: HostArray, y: HostArray, rng: np.random.Generator, largest: Any = None
+    selector: Any,
+    k: int,
+    x: HostArray,
+    y: HostArray,
+    rng: np.random.Generator,
+    beside: Mapping[str, Any],
+    largest: Any = None,
 ) -> HostArray:
     """Number of sizes at which each column is selected; weights decide between equal ones.
 
@@ -99,24 +108,32 @@ def _by_sizes(
     sizes = sorted({int(np.ceil(share * k)) for share in SIZES}, reverse=True)
     total = np.zeros(x.shape[1])
     for size in sizes:
-        once = largest if size == k and largest is not None else fitted(_sized(selector, size, rng), x, y)
+        if size == k and largest is not None:
+            once = largest
+        else:
+            once = fitted(_sized(selector, size, rng), x, y, beside)
         total += support_of(once, x.shape[1])
-        weights = getattr(once, "weights_", None)
-        if weights is not None and np.max(weights) > 0:
-            total += TIE_WEIGHT * np.asarray(weights) / np.max(weights)
+        of_features = getattr(once, "weights_", None)
+        if of_features is not None and np.max(of_features) > 0:
+            total += TIE_WEIGHT * np.asarray(of_features) / np.max(of_features)
     return total
 
 
 def _frequencies(
-    selector: Any, x: HostArray, y: HostArray, codes: HostArray, rng: np.random.Generator
+    selector: Any,
+    x: HostArray,
+    y: HostArray,
+    codes: HostArray,
+    rng: np.random.Generator,
+    beside: Mapping[str, Any],
 ) -> HostArray:
     """Number of half-samples from which each column is selected."""
     total = np.zeros(x.shape[1])
     for _ in range(N_PAIRS):
         for rows in draw_halves(codes, None, rng):
-            total += support_of(
-                fitted(_sized(selector, None, rng), x[rows], target_rows(y, rows)), x.shape[1]
-            )
+            some = beside_rows(beside, rows)
+            once = fitted(_sized(selector, None, rng), x[rows], target_rows(y, rows), some)
+            total += support_of(once, x.shape[1])
     return total
 
 

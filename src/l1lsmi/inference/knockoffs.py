@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
+from sklearn.utils.metadata_routing import MetadataRouter
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._base import Selector
@@ -16,9 +18,11 @@ from l1lsmi._progress import Progress
 from l1lsmi._validation.features import check_features
 from l1lsmi._validation.parameters import seed_of
 from l1lsmi.inference._fits import (
+    check_beside,
     check_rows,
     check_selector,
     in_order,
+    routing_of,
     take_names,
     takes_several_targets,
     task_of,
@@ -168,7 +172,7 @@ class KnockoffSelector(Selector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]  # no weights
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:  # type: ignore[override]  # any parameters
         """Select features, with knockoffs.
 
         Parameters
@@ -177,6 +181,9 @@ class KnockoffSelector(Selector):
             NumPy, pandas, polars, or any array API library.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             The target, or several.
+        **params : array-like of n_samples rows
+            What else the fit of the selector takes, such as ``sample_weight``. Knockoffs are made from all
+            rows, whatever their weights.
 
         Returns
         -------
@@ -193,8 +200,9 @@ class KnockoffSelector(Selector):
         x, labels, target = check_rows(X, y, task_of(self.selector), checked)
         assert target is not None
         self._check_knockoffs(x)
+        beside = check_beside(self, params, len(x))
         seed = seed_of(self.random_state)
-        items = [(self, x, labels, target.codes, (seed, draw)) for draw in range(self.n_draws)]
+        items = [(self, x, labels, target.codes, beside, (seed, draw)) for draw in range(self.n_draws)]
         found = []
         with Progress(self.n_draws, self.verbose, "draw", "fitting knockoffs") as progress:
             for draw in in_order(_draw_statistics, items, self.n_jobs):
@@ -239,6 +247,15 @@ class KnockoffSelector(Selector):
         enough = np.flatnonzero(np.arange(1, m + 1) * ordered >= m / self.fdr * (1.0 - 1e-12))
         self.support_ = self.e_values_ >= (ordered[enough[-1]] if enough.size else np.inf)
 
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Say what ``fit`` takes beside X and y, and what of it is for the selector.
+
+        Returns
+        -------
+        MetadataRouter
+        """
+        return routing_of(self)
+
     def _takes_several_targets(self) -> bool:
         return takes_several_targets(self.selector)
 
@@ -272,7 +289,12 @@ def knockoff_threshold(statistics: HostArray, fdr: float, offset: int) -> float:
 
 
 def _draw_statistics(
-    owner: KnockoffSelector, x: HostArray, y: HostArray, codes: HostArray, key: tuple[int, int]
+    owner: KnockoffSelector,
+    x: HostArray,
+    y: HostArray,
+    codes: HostArray,
+    beside: Mapping[str, Any],
+    key: tuple[int, int],
 ) -> tuple[HostArray, HostArray]:
     """Importances of features minus those of their knockoffs, and the knockoffs."""
     rng = np.random.default_rng(key)
@@ -289,6 +311,6 @@ def _draw_statistics(
         knockoffs = np.asarray(check_features(owner.knockoffs), dtype=np.float64)
     exchanged = rng.random(x.shape[1]) < 0.5
     both = np.hstack([np.where(exchanged, knockoffs, x), np.where(exchanged, x, knockoffs)])
-    found = importances(owner.selector, owner.statistic, both, y, codes, rng)
+    found = importances(owner.selector, owner.statistic, both, y, codes, rng, beside)
     m = x.shape[1]
     return np.where(exchanged, -1.0, 1.0) * (found[:m] - found[m:]), knockoffs

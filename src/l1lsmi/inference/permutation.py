@@ -101,8 +101,10 @@ def permutation_test(
     -------
     PermutationTest
 
-    Notes ----- Permuting rows where the rows of a group resemble each other gives p-values that are too
-    small, as there is less information in the rows than their number suggests.
+    Notes
+    -----
+    Permuting rows where the rows of a group resemble each other gives p-values that are too small, as there
+    is less information in the rows than their number suggests.
 
     References
     ----------

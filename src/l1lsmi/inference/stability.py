@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -11,6 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.metadata_routing import MetadataRouter
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._base import Selector
@@ -20,10 +22,13 @@ from l1lsmi._validation.folds import check_groups
 from l1lsmi._validation.parameters import seed_of
 from l1lsmi._validation.target import target_rows
 from l1lsmi.inference._fits import (
+    beside_rows,
     check_any_rows,
+    check_beside,
     check_selector,
     fitted,
     in_order,
+    routing_of,
     seeded,
     support_of,
     take_names,
@@ -169,7 +174,9 @@ class StabilitySelector(Selector):
         self.time_limit = time_limit
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
+    def fit(  # type: ignore[override]  # any parameters
+        self, X: Any, y: Any = None, groups: Any = None, **params: Any
+    ) -> Self:
         """Select the features that are stable.
 
         Parameters
@@ -182,6 +189,9 @@ class StabilitySelector(Selector):
             target.
         groups : array-like of shape (n_samples,) or None, default=None
             Rows with the same label are in the same half.
+        **params : array-like of n_samples rows
+            What else the fit of the selector takes, such as ``sample_weight`` or ``covariates``. Rows of
+            weight 0 are left out; halves have as many of the others each, whatever their weights.
 
         Returns
         -------
@@ -202,7 +212,13 @@ class StabilitySelector(Selector):
         n_rows = x.shape[0]
         codes = np.zeros(n_rows, dtype=np.intp) if target is None else target.codes
         group_of_row = check_groups(groups, n_rows)
-        counts, both, sizes, stopped = self._count(x, labels, codes, group_of_row)
+        beside = check_beside(self, params, n_rows)
+        if "sample_weight" in beside:
+            kept = np.flatnonzero(beside["sample_weight"])
+            x, labels = take_rows(x, kept), None if labels is None else target_rows(labels, kept)
+            codes, beside = codes[kept], beside_rows(beside, kept)
+            group_of_row = None if group_of_row is None else group_of_row[kept]
+        counts, both, sizes, stopped = self._count(x, labels, codes, group_of_row, beside)
         take_names(self, checked)
         self._decide(counts, both, sizes)
         if stopped:
@@ -217,13 +233,18 @@ class StabilitySelector(Selector):
         return self
 
     def _count(
-        self, x: Any, y: HostArray | None, codes: HostArray, groups: HostArray | None
+        self,
+        x: Any,
+        y: HostArray | None,
+        codes: HostArray,
+        groups: HostArray | None,
+        beside: Mapping[str, Any],
     ) -> tuple[HostArray, HostArray, int, str]:
         """Selections by feature, pairs that agree, half-samples, and why it ended early, if it did."""
         seed, n_pairs = seed_of(self.random_state), self.n_resamples // 2
         counts, both = np.zeros(x.shape[1], dtype=np.intp), np.zeros(x.shape[1], dtype=np.intp)
         budget, done, stopped = Budget(self.time_limit), 0, ""
-        items = [(self.selector, x, y, codes, groups, (seed, pair)) for pair in range(n_pairs)]
+        items = [(self.selector, x, y, codes, groups, beside, (seed, pair)) for pair in range(n_pairs)]
         with Progress(n_pairs, self.verbose, "pair", "fitting halves") as progress:
             try:
                 for first, second in in_order(_select_from_pair, items, self.n_jobs):
@@ -275,6 +296,15 @@ class StabilitySelector(Selector):
             f"the threshold of {self.threshold_:.2f}."
         )
 
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Say what ``fit`` takes beside X and y, and what of it is for the selector.
+
+        Returns
+        -------
+        MetadataRouter
+        """
+        return routing_of(self)
+
     def _takes_several_targets(self) -> bool:
         return takes_several_targets(self.selector)
 
@@ -297,6 +327,7 @@ def _select_from_pair(
     y: HostArray | None,
     codes: HostArray,
     groups: HostArray | None,
+    beside: Mapping[str, Any],
     key: tuple[int, int],
 ) -> tuple[HostArray, HostArray]:
     """The features selected from each half of a pair."""
@@ -305,5 +336,6 @@ def _select_from_pair(
     for rows in draw_halves(codes, groups, rng):
         copy = seeded(selector, int(rng.integers(2**31 - 1)))
         targets = None if y is None else target_rows(y, rows)
-        found.append(support_of(fitted(copy, take_rows(x, rows), targets), x.shape[1]))
+        once = fitted(copy, take_rows(x, rows), targets, beside_rows(beside, rows))
+        found.append(support_of(once, x.shape[1]))
     return found[0], found[1]

@@ -8,7 +8,6 @@ that the scheduler knows how to make again: a worker that is lost costs the time
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -18,24 +17,36 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi._arrays import HostArray, call_single_threaded, single_threaded_blas
+from l1lsmi._arrays import HostArray, call_single_threaded
 from l1lsmi._rows.distinct import Arrangement, row_hashes
 from l1lsmi._rows.kinds import Kinds
 from l1lsmi._rows.levels import LevelTotals, level_totals, renumbered
 from l1lsmi._rows.out_of_core import OutOfCoreTable
-from l1lsmi._rows.parts import Part, add_up
+from l1lsmi._rows.parts import add_up
 from l1lsmi._rows.stream import ColumnStatistics
 from l1lsmi._rows.table import Resources, Table
-from l1lsmi._validation.features import check_finite
 from l1lsmi.sources._dask_levels import (
     by_frequency,
-    coded_chunk,
     known_levels,
     level_counts,
 )
+from l1lsmi.sources._dask_tasks import (
+    chunk_values,
+    column_sums,
+    joined_columns,
+    kept_parts,
+    make_part,
+    make_task,
+    narrow_part,
+    numbered,
+    repeated_rows,
+    sum_pairs_of,
+    sum_parts,
+    take_rows,
+)
 from l1lsmi.sources._first_pass import check_named, merge_blocks, named_columns, stream_table
 from l1lsmi.sources._levels import Levels, all_levels, kinds_of
-from l1lsmi.sources.blocks import FactorySource, as_block
+from l1lsmi.sources.blocks import FactorySource
 from l1lsmi.sources.opening import OpenRows, computed_targets
 
 #: How often the problem is sent to workers before the cluster is given up.
@@ -210,7 +221,7 @@ class ClusterTable(OutOfCoreTable):
         counts_of = np.split(counts, self.starts[1:-1])
         kept = [(chunk, some) for chunk, some in zip(self.chunks, counts_of, strict=True) if some.any()]
         with _cluster_errors(self.client):
-            chunks = [self.client.submit(_repeated, *pair, pure=False) for pair in kept]
+            chunks = [self.client.submit(repeated_rows, *pair, pure=False) for pair in kept]
         starts = np.cumsum([0, *(int(some.sum()) for _, some in kept)])
         blocks = [(chunk, None, self.kinds) for chunk in chunks]
         total = plain = merge_blocks(_run(self.client, ColumnStatistics.of, blocks))
@@ -252,14 +263,14 @@ class ClusterTable(OutOfCoreTable):
             )
             if high > low
         ]
-        found = _run(self.client, _take, wanted)
+        found = _run(self.client, take_rows, wanted)
         return self.table_of(np.concatenate(found))
 
     def appended(self, values: HostArray, mean: HostArray, scale: HostArray) -> ClusterTable:
         """The same rows with further columns, joined where they are."""
         with _cluster_errors(self.client):
             chunks = [
-                self.client.submit(_joined, chunk, values[start:stop], pure=False)
+                self.client.submit(joined_columns, chunk, values[start:stop], pure=False)
                 for chunk, start, stop in zip(self.chunks, self.starts[:-1], self.starts[1:], strict=True)
             ]
         return replace(self, chunks=chunks, mean=mean, scale=scale)
@@ -279,7 +290,7 @@ class ClusterTable(OutOfCoreTable):
                     self.resources.precision,
                 )
                 scales = (self.mean, self.scale, self.limits, self.kinds)
-                parts.append(_submit(self.client, worker, _part, chunk, scales, *beside))
+                parts.append(_submit(self.client, worker, make_part, chunk, scales, *beside))
         return ClusterParts(self.client, parts, np.diff(self.starts), self.resources)
 
     def _even_places(self) -> list[str]:
@@ -334,10 +345,10 @@ class ClusterParts:
     def sum(self, function: Callable[..., Any], *arguments: Any, columns: HostArray | None) -> Any:
         """Add up over the parts: on each worker first, then here."""
         with _cluster_errors(self.client):
-            task = self.client.submit(_task, function, arguments, pure=False)
+            task = self.client.submit(make_task, function, arguments, pure=False)
             shares = self._shares()
             tasks = [
-                _submit(self.client, worker, _sum_parts, task, [self.parts[i] for i in share])
+                _submit(self.client, worker, sum_parts, task, [self.parts[i] for i in share])
                 for worker, share in shares
             ]
             return add_up(self.client.gather(tasks))
@@ -347,7 +358,7 @@ class ClusterParts:
         groups = self._groups(columns)
         found: list[Any] = []
         with _cluster_errors(self.client):
-            task = self.client.submit(_task, function, arguments, pure=False)
+            task = self.client.submit(make_task, function, arguments, pure=False)
             shares = self._shares()
             workers = {worker for worker, _ in shares}
             for group in groups:
@@ -356,7 +367,7 @@ class ClusterParts:
                     _submit(
                         self.client,
                         worker,
-                        _sum_pairs_of,
+                        sum_pairs_of,
                         task,
                         sent[worker],
                         share,
@@ -389,10 +400,10 @@ class ClusterParts:
         known = self._sent
         if keep and known is not None and np.isin(columns, known[0]).all() and workers <= set(known[1]):
             return known[1]
-        narrow = [self.client.submit(_narrow, self.parts[i], columns, pure=False) for i in group]
-        gathered = self.client.submit(_numbered, group, narrow, pure=False)
+        narrow = [self.client.submit(narrow_part, self.parts[i], columns, pure=False) for i in group]
+        gathered = self.client.submit(numbered, group, narrow, pure=False)
         # A copy of what another worker has could be removed between two passes.
-        sent = {worker: _submit(self.client, worker, _keep, gathered) for worker in sorted(workers)}
+        sent = {worker: _submit(self.client, worker, kept_parts, gathered) for worker in sorted(workers)}
         self._sent = (columns, sent) if keep else None
         return sent
 
@@ -405,11 +416,13 @@ def _cluster_table(
     known: dict[int, list[Any]],
 ) -> tuple[ClusterTable, list[list[Any] | None] | None]:
     with _cluster_errors(client):
-        futures = [client.submit(_values, chunk, known, pure=False) for chunk in client.compute(list(chunks))]
+        futures = [
+            client.submit(chunk_values, chunk, known, pure=False) for chunk in client.compute(list(chunks))
+        ]
     sizes = _run(client, len, [(chunk,) for chunk in futures])
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
     kept = [(f, start, size) for f, start, size in zip(futures, starts[:-1], sizes, strict=True) if size]
-    found = _run(client, _column_sums, [(f, int(start), names) for f, start, _ in kept])
+    found = _run(client, column_sums, [(f, int(start), names) for f, start, _ in kept])
     widths = {sums.mean.size for sums in found}
     if len(widths) > 1:
         raise ValueError(f"X has chunks of different numbers of columns: {sorted(widths)}.")
@@ -466,100 +479,3 @@ def _run(client: Any, function: Callable[..., Any], arguments: Iterable[tuple[An
 
 
 # -- what workers do ---------------------------------------------------------------------------
-
-
-def _bytes_of(value: Any) -> int:
-    """Bytes of a pickled value: the scheduler has to know how expensive it is to move."""
-    buffers: list[pickle.PickleBuffer] = []
-    size = len(pickle.dumps(value, protocol=5, buffer_callback=buffers.append))
-    return size + sum(buffer.raw().nbytes for buffer in buffers)
-
-
-def _tell_sizes() -> None:
-    """Tell dask, which sees nothing of the arrays inside them, how large parts and tasks are."""
-    from dask.sizeof import sizeof
-
-    for kind in (Part, _Task):
-        sizeof.register(kind, _bytes_of)
-
-
-@dataclass(frozen=True)
-class _Task:
-    """A function of a part, with what else it needs."""
-
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...]
-
-
-def _values(chunk: Any, known: dict[int, list[Any]]) -> HostArray:
-    return as_block(coded_chunk(chunk, known) if known else chunk, "A chunk of X")
-
-
-def _column_sums(block: HostArray, start: int, names: list[str] | None) -> ColumnStatistics:
-    check_finite(block, names, start, allow_missing=True)
-    return ColumnStatistics.of(block)
-
-
-def _take(block: HostArray, rows: HostArray) -> HostArray:
-    return block[rows]
-
-
-def _repeated(block: HostArray, counts: HostArray) -> HostArray:
-    return np.repeat(block, counts, axis=0)
-
-
-def _joined(block: HostArray, values: HostArray) -> HostArray:
-    return np.hstack([block, values.astype(block.dtype)])
-
-
-def _task(function: Callable[..., Any], arguments: tuple[Any, ...]) -> _Task:
-    _tell_sizes()
-    return _Task(function, arguments)
-
-
-def _part(
-    block: HostArray, scales: tuple[Any, ...], target: Any, fold_of_row: HostArray, precision: str
-) -> Part:
-    _tell_sizes()
-    # Of rows that stay on a worker no standardised copy is to be made.
-    resources = Resources(memory_limit=0, precision=precision)
-    mean, scale, limits, kinds = scales
-    return Part(Table(block, mean, scale, resources, limits=limits, kinds=kinds), target, fold_of_row)
-
-
-def _narrow(part: Part, columns: HostArray) -> Part:
-    table = part.table
-    return part._replace(table=replace(table, x=table.x[:, columns], columns=columns))
-
-
-def _numbered(numbers: list[int], parts: list[Part]) -> dict[int, Part]:
-    return dict(zip(numbers, parts, strict=True))
-
-
-def _keep(parts: dict[int, Part]) -> dict[int, Part]:
-    return parts
-
-
-def _sum_pairs_of(task: _Task, sent: dict[int, Part], numbers: list[int], parts: list[Part]) -> Any:
-    """Add up over pairs of a part that was sent and one that is here, those that are this worker's to do."""
-
-    def terms() -> Iterator[Any]:
-        for j, here in zip(numbers, parts, strict=True):
-            for i, one in sent.items():
-                if i == j:
-                    yield task.function(here, here, *task.arguments)
-                # Of two parts, one does the pair: like the colours of a chessboard, so that all do as many.
-                elif (i < j) == ((i + j) % 2 == 0):
-                    yield task.function(one, here, *task.arguments)
-
-    with single_threaded_blas():
-        return add_up(terms())
-
-
-def _sum_parts(task: _Task, parts: list[Part]) -> Any:
-    def terms() -> Iterator[Any]:
-        for part in parts:
-            yield task.function(part, *task.arguments)
-
-    with single_threaded_blas():
-        return add_up(terms())

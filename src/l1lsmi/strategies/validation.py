@@ -20,25 +20,16 @@ import numpy as np
 from l1lsmi._arrays import HostArray, single_threaded_blas, to_numpy
 from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.held_out import agreement_p_value, combined_p_value, predict_unseen
-from l1lsmi._numerics.sampling import draw_spread
 from l1lsmi._numerics.squared_loss.target_functions import TargetFunctions
-from l1lsmi._numerics.target import Target
 from l1lsmi._numerics.terms.pool import chances_of_single_effects
 from l1lsmi._progress import Progress
 from l1lsmi._rows.table import is_large_sparse
 from l1lsmi.strategies._base import Strategy
 from l1lsmi.strategies._parallel import cluster_of, in_order
 from l1lsmi.strategies._pools import in_pool, selectable, set_of_size, without_features
+from l1lsmi.strategies._splits import Split, make_splits, some_rows
 from l1lsmi.strategies.selection import Budget, StopReason
 
-#: Blocks of rows, and how many of them the first search sees.
-N_BLOCKS = 8
-N_SEEN = 4
-ALTERNATING = (0, 4, 1, 5, 2, 6, 3, 7)
-#: Of more rows than this, so many are drawn.
-MAX_ROWS = 4_000
-#: Ranges of a numeric target that every block has its share of.
-N_RANGES = 10
 #: Sizes of pools, and how many features at least they have for each that is selected.
 POOLS = ((50, 2), (300, 6))
 #: Features at most that their number is chosen from, and how many there are where a pool is chosen first.
@@ -97,14 +88,6 @@ class Validation:
     best_pool: int
     p_value: float
     frequency: HostArray
-
-
-class Split(NamedTuple):
-    """Rows that a search sees and those that it does not, the ``n_next`` rows of the next block first."""
-
-    seen: HostArray
-    unseen: HostArray
-    n_next: int
 
 
 class Judged(NamedTuple):
@@ -292,11 +275,11 @@ def validate(
         None where the time limit left no split.
     """
     rng = np.random.default_rng((seed, 7))
-    rows = _some_rows(problem.target, groups, rng)
+    rows = some_rows(problem.target, groups, rng)
     if rows.size < problem.table.n_rows or not problem.table.in_memory:
         problem = bind(problem, rows)
     groups = None if groups is None else groups[rows]
-    splits = _splits(problem.target, groups, rng)
+    splits = make_splits(problem.target, groups, rng)
     functions = TargetFunctions.of(problem.target, rng).of_rows(problem.target)
     quick = strategy.quick()
     quick.orders_features = sizes.size > 2
@@ -463,52 +446,3 @@ def _standard_errors(
         )
         return np.asarray(np.sqrt((sums**2).sum(axis=1)) / gains.shape[1])
     return np.asarray(gains.std(axis=1, ddof=1 if gains.shape[1] > 1 else 0) / np.sqrt(gains.shape[1]))
-
-
-def _some_rows(target: Target, groups: HostArray | None, rng: np.random.Generator) -> HostArray:
-    """All rows, or some of many: each class or range in proportion, or whole groups."""
-    if target.n_rows <= MAX_ROWS:
-        return np.arange(target.n_rows)
-    if groups is None:
-        values = None if target.is_classification else target.ordered()
-        return draw_spread(target.codes, values, MAX_ROWS, rng)
-    _, codes = np.unique(groups, return_inverse=True)
-    order = rng.permutation(codes.max() + 1)
-    total = np.cumsum(np.bincount(codes.ravel())[order])
-    kept = order[: max(N_BLOCKS, int(np.searchsorted(total, MAX_ROWS)))]
-    return np.flatnonzero(np.isin(codes.ravel(), kept))
-
-
-def _splits(target: Target, groups: HostArray | None, rng: np.random.Generator) -> list[Split]:
-    block_of_row = _blocks(target, groups, rng)
-    splits = []
-    for block in range(N_SEEN, N_BLOCKS):
-        near, far = np.flatnonzero(block_of_row == block), np.flatnonzero(block_of_row > block)
-        seen = np.flatnonzero(block_of_row < block)
-        if near.size and np.ptp(target.ordered()[seen]) > 0:
-            splits.append(Split(seen, np.concatenate([near, far]), near.size))
-    return splits
-
-
-def _blocks(target: Target, groups: HostArray | None, rng: np.random.Generator) -> HostArray:
-    """A block for every row: classes or ranges of the target spread evenly, groups kept together."""
-    if groups is not None:
-        _, codes = np.unique(groups, return_inverse=True)
-        sizes = np.bincount(codes.ravel())
-        block_of_group, filled = np.zeros(sizes.size, dtype=np.intp), np.zeros(N_BLOCKS)
-        for group in rng.permutation(sizes.size):
-            block_of_group[group] = filled.argmin()
-            filled[block_of_group[group]] += sizes[group]
-        return np.asarray(block_of_group[codes.ravel()])
-    strata = target.codes
-    if not target.is_classification:
-        strata = np.empty(target.n_rows, dtype=np.intp)
-        strata[np.argsort(target.ordered(), kind="stable")] = (
-            np.arange(target.n_rows) * N_RANGES // target.n_rows
-        )
-    block_of_row = np.empty(target.n_rows, dtype=np.intp)
-    for number, stratum in enumerate(np.unique(strata)):
-        rows = rng.permutation(np.flatnonzero(strata == stratum))
-        # Blocks that all searches see take turns with the others, so that every class is on both sides.
-        block_of_row[rows] = np.roll(ALTERNATING, -2 * number)[np.arange(rows.size) % N_BLOCKS]
-    return block_of_row
