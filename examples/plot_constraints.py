@@ -17,7 +17,7 @@ from sklearn.datasets import load_breast_cancer
 from l1lsmi import L1LSMI
 
 data = load_breast_cancer(as_frame=True)
-data.data, data.target = data.data[:300], data.target[:300]
+data.data, data.target = data.data[:200], data.target[:200]
 measurement = [name.replace("mean ", "").replace(" error", "").replace("worst ", "") for name in data.data]
 together = L1LSMI(2, feature_groups=measurement, p_value=False).fit(data.data, data.target)
 print("two measurements:", *together.get_feature_names_out(), sep="\n  ")

@@ -32,6 +32,8 @@ FLAGS = [
     "--disable-sync",
 ]
 WIDTHS = [320, 360, 1280]
+#: One process writes the reports that all tests open.
+pytestmark = pytest.mark.xdist_group("browser")
 HOSTILE = [
     "<script>window.hacked=1</script>",
     '"><img src=x onerror="window.hacked=2">',

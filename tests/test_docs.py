@@ -75,17 +75,6 @@ def test_every_page_can_be_reached():
     assert entries - pages == {DOCS / "auto_examples" / "index"}
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_every_example_runs(path, monkeypatch):
-    monkeypatch.setenv("MPLBACKEND", "Agg")
-    plt = pytest.importorskip("matplotlib.pyplot")
-    plt.switch_backend("Agg")
-    with contextlib.redirect_stdout(io.StringIO()) as printed:
-        runpy.run_path(str(path))
-    assert plt.get_fignums() and printed.getvalue()
-    plt.close("all")
-
-
 def test_the_gallery_has_an_order_and_examples_are_short():
     order = runpy.run_path(str(DOCS / "_extensions" / "gallery_order.py"))["ORDER"]
     assert sorted(order) == [path.name for path in EXAMPLES]
