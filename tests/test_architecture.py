@@ -44,7 +44,8 @@ ALLOWED = {
     "explain": GROUND
     | {"_numerics", "_validation", "_warnings", "_base", "measures", "strategies", "selectors"},
     "plots": {"_arrays", "explain"},
-    "report": GROUND | {"_numerics", "_validation", "_warnings", "explain", "evaluation", "_atomic_file"},
+    "report": GROUND
+    | {"_numerics", "_validation", "_warnings", "baselines", "explain", "evaluation", "_atomic_file"},
     "_cli": {
         "_columns",
         "_messages",

@@ -86,8 +86,8 @@ def pages(tmp_path_factory):
     weighted, greedy = L1LSMI(4, random_state=0, n_restarts=1), FeatureSelector(HSIC(), Backward(), 4)
     chosen, nothing = FeatureSelector(HSIC(), Backward(), "auto"), rng.normal(size=90)
     kinds = {
-        "classes": (weighted, classes, {"feature_names": harmless, "n_splits": 2}),
-        "regression": (weighted, signal, {"feature_names": harmless, "n_splits": 2}),
+        "classes": (weighted, classes, {"feature_names": harmless}),
+        "regression": (weighted, signal, {"feature_names": harmless}),
         "greedy": (greedy, classes, {"feature_names": harmless, "held_out": False}),
         "hostile": (weighted, np.char.add("<b>", classes), {"feature_names": HOSTILE, "held_out": False}),
         "chosen": (chosen, X[:, 0] + X[:, 1], {"feature_names": harmless, "held_out": False}),

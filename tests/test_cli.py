@@ -70,7 +70,9 @@ def test_select_finds_what_the_estimator_finds(capfd, xor):
 def test_select_as_text(capfd, xor):
     result = call(capfd, "select", xor.path, "-t", "label", "-k", "2")
     assert result.code == 0
-    assert "selected 2 of 10 features by l1-lsmi in" in result.out and ", SMI estimate 0." in result.out
+    assert "selected 2 of 10 features by l1-lsmi in" in result.out
+    table = r"feature +contribution +\+- +selected in\n +x[01] +\d+\.\d % +\d+\.\d % +\d+\.\d %\n"
+    assert re.search(table, result.out)
     assert "x0" in result.out and "x1" in result.out and "x2" not in result.out
     assert "200 rows, 11 columns (10 yes/no, 1 category)" in result.err  # no result
 
@@ -266,7 +268,7 @@ def test_time_limit_returns_the_best_so_far(capfd, tmp_path):
     # There was no time to fit them, and weights of one would be taken for fitted ones.
     assert [feature["weight"] for feature in found["features"]] == [None] * 7
     stopped = call(capfd, "select", tmp_path / "noise.csv", "-t", "y", "-k", 7, "--time-limit", 0.05)
-    assert "weights not fitted: the search was stopped" in stopped.out and "1.000" not in stopped.out
+    assert "contribution" in stopped.out and "The time limit was reached" in stopped.out
 
 
 def test_control_c_returns_the_best_so_far(tmp_path):
@@ -418,9 +420,9 @@ def test_a_comparison_and_its_report_have_the_same_errors(capfd, xor):
     told = json.loads(re.search(r'id="report-data">(.*?)</script>', page, re.DOTALL)[1])
     (chosen, everything), methods = told["held_out"]["rows"], found["methods"]
     assert [method["name"] for method in methods] == ["pearson", "relieff"]
-    assert chosen["errors"] == pytest.approx(methods[0]["errors"], rel=1e-4)
-    assert everything["errors"] == pytest.approx(found["all_features"]["errors"], rel=1e-4)
-    assert told["held_out"]["n_rows"] == found["rows_used"] == 120
+    assert chosen["error"] == pytest.approx(methods[0]["error"], rel=1e-4)
+    assert everything["error"] == pytest.approx(found["all_features"]["error"], rel=1e-4)
+    assert told["comparison"]["n_rows"] == found["rows_used"] == 120
     best_first = sorted(methods, key=lambda method: method["error"])
     assert [m["name"] for m in told["comparison"]["methods"]] == [
         *(m["name"] for m in best_first),
@@ -559,7 +561,6 @@ def test_a_report_that_fails_leaves_one_document(capfd, xor, monkeypatch):
 
     monkeypatch.setattr("l1lsmi._cli.reporting.write_report", full)
     monkeypatch.setattr("os.cpu_count", lambda: 1)
-    monkeypatch.setattr("l1lsmi._cli.held_out.held_out_errors", lambda *args, **options: {})
     report = xor.folder / "r.html"
     command = ("select", xor.path, "-t", "label", "-k", 2, "-m", "pearson", "--json", "--report", report)
     result = call(capfd, *command)

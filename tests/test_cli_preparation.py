@@ -9,6 +9,7 @@ import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator
 
 from l1lsmi._cli import fitting
 from l1lsmi._cli.commands import schema_text
@@ -70,11 +71,13 @@ def test_a_category_is_one_feature(capfd, visits):
 def test_the_command_line_prepares_as_the_library_does(capfd, visits, monkeypatch):
     seen = []
     original = fitting.features_for
-    monkeypatch.setattr("l1lsmi._cli.select.features_for", lambda X: seen.append(X) or original(X))
+    monkeypatch.setattr(
+        "l1lsmi._cli.select.features_for", lambda X, rows=None: seen.append(X) or original(X, rows)
+    )
     selected(capfd, visits, "-k", 1, "-m", "pearson", "--na-values", "unclear", "--drop", "id,weight")
     preparation = TablePreparation(na_values=["unclear"], drop=["id", "weight", "ill"])
     expected = preparation.fit_transform(visits.frame)
-    (X,) = seen
+    X = seen[0]
     assert X.column_names == expected.columns.tolist() == preparation.get_feature_names_out().tolist()
     for name in X.column_names:
         own = [None if value != value else value for value in expected[name].tolist()]
@@ -129,7 +132,7 @@ def test_groups_reach_fit_and_the_splits(capfd, visits, monkeypatch):
     assert problem.code == 2 and "--groups is not supported by the method mrmr" in problem.err
 
 
-class Recorder:
+class Recorder(BaseEstimator):
     """A selector that takes everything, and selects its first features."""
 
     def __init__(self):

@@ -64,7 +64,7 @@ def test_every_selector_can_be_explained(name):
     selector = clone(SELECTORS[name]).set_params(n_features_to_select=2).fit(X, y)
     explained = explain.explain_selection(selector, X, y, n_rejected=2)
     chosen = selector.get_support(indices=True).tolist()
-    assert explained.contributions.columns.tolist() == chosen
+    assert sorted(explained.contributions.columns) == chosen
     assert explained.interactions.columns.tolist() == chosen
     assert explained.score_by_size.sets[1].tolist() == chosen
     assert len(explained.redundancy.rejected) == 2
@@ -81,9 +81,9 @@ def test_names_come_from_data_frames_or_are_given(frame):
     selector.feature_names_in_ = np.array(names, dtype=object)
     target = (pd.Series if frame is pd.DataFrame else pl.Series)(np.where(y, "yes", "no"))
     result = explain.contributions(selector, data, target)
-    assert result.names == ("column 0", "column 1")
+    assert sorted(result.names) == ["column 0", "column 1"]
     plain = explain.contributions(Fixed([0, 1], 6), X, y)
-    assert plain.names == ("x0", "x1")
+    assert sorted(plain.names) == ["x0", "x1"]
     np.testing.assert_allclose(result.lost, plain.lost)
     given_names = explain.interactions(Fixed([0, 1], 6), X, y, feature_names=list("abcdef"))
     assert given_names.names == ("a", "b")
@@ -134,7 +134,7 @@ def test_bad_input_raises_a_clear_error(change, words):
     X, y = xor(60)
     arguments = {"selector": Fixed([0, 1], 6), "X": X, "y": y} | change
     with pytest.raises(ValueError, match=words):
-        explain.contributions(**arguments)
+        (explain.score_by_size if "measure" in change else explain.contributions)(**arguments)
 
 
 def test_other_columns_are_refused():
@@ -150,7 +150,7 @@ def test_without_a_random_state_all_scores_use_the_same_rows_and_folds():
     X, y = xor(120)
     explained = explain.explain_selection(Fixed([0, 1], 6), X, y, random_state=None, n_rejected=1)
     pair = explained.interactions.joint[0, 1]
-    assert explained.contributions.score == explained.score_by_size.scores[1] == pair
+    assert explained.score_by_size.scores[1] == pair
 
 
 def test_a_selector_of_scikit_learn_can_be_explained():
@@ -163,7 +163,8 @@ def test_constant_columns_score_zero():
     X, y = xor(100)
     X[:, [1, 5]] = 7.0
     explained = explain.explain_selection(Fixed([0, 1], 6, ranking=[1, 1, 2, 3, 4, 5]), X, y)
-    assert explained.contributions.alone[1] == 0 and explained.contributions.lost[1] == 0
+    constant = explained.contributions.columns.tolist().index(1)
+    assert explained.contributions.alone[constant] == explained.contributions.lost[constant] == 0
     assert explained.redundancy.smi[0, 1] == 0
     assert 5 not in [feature.column for feature in explained.redundancy.rejected]
 
@@ -204,7 +205,7 @@ def test_at_most_max_rows_are_used():
     other = explain.contributions(Fixed([0, 1], 6), X, y, max_rows=100, random_state=1)
     assert not np.array_equal(result.lost, other.lost)
     whole = explain.contributions(Fixed([0, 1], 6), X, y)
-    np.testing.assert_allclose(result.lost, whole.lost, atol=0.1)
+    np.testing.assert_allclose(result.lost, whole.lost, atol=0.2)
 
 
 # -- path -------------------------------------------------------------------------------------
@@ -384,13 +385,15 @@ def test_many_features_are_removed_several_at_a_time():
 def test_contributions_distinguish_interaction_from_redundancy():
     X, y = xor(300)
     result = explain.contributions(Fixed([0, 1], 6), X, y)
-    assert result.alone.max() < 0.02 and result.lost.min() > 0.25
-    np.testing.assert_allclose(result.lost, result.score - result.alone[::-1])
+    assert result.alone.max() < 0.02 and result.lost.min() > 0.5
+    np.testing.assert_allclose(result.lost, result.share - result.alone[::-1])
+    assert (result.standard_error > 0).all() and (result.standard_error < 0.1).all()
     X, y = linear(300)
     doubled = explain.contributions(Fixed([0, 3, 1], 8), X, y)
     alone, lost = (dict(zip(doubled.columns, v, strict=True)) for v in (doubled.alone, doubled.lost))
     assert alone[0] == pytest.approx(alone[3]) and alone[0] > 0.1
     assert abs(lost[0]) < 0.03 and lost[1] > 0.08
+    assert (np.diff(doubled.lost) <= 0).all()
 
 
 def test_interactions_of_known_pairs():

@@ -16,6 +16,7 @@ from l1lsmi._cli.options import (
     k_option,
     k_or_auto_option,
     max_rows_option,
+    model_option,
     output_options,
     preparing_options,
     reading_options,
@@ -55,6 +56,7 @@ def _run(command: str, options: dict[str, Any]) -> int | None:
 )
 @time_limit_option("Stop the search after this time and return the best set so far, not counting a report.")
 @report_option
+@model_option
 @click.option("--save", metavar="PATH", help="Write the selection as JSON, for l1lsmi apply.")
 @click.option(
     "--output",

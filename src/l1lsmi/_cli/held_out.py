@@ -1,4 +1,4 @@
-"""Errors on held-out rows, computed by a second process during the search."""
+"""How well a model predicts held-out rows, measured by a second process during the search."""
 
 from __future__ import annotations
 
@@ -12,37 +12,44 @@ from types import TracebackType
 from typing import Any
 
 from l1lsmi._cli.data import Data
-from l1lsmi._cli.fitting import features_for
+from l1lsmi._cli.fitting import features_for, fit_arguments
 from l1lsmi._processes import exit_with_parent, start_python
-from l1lsmi.explain import sample_rows
-from l1lsmi.report import held_out_errors
-
-#: Rows that the errors are computed from, at most.
-MAX_ROWS = 300
+from l1lsmi.evaluation import SelectionScores, selection_scores
+from l1lsmi.report.content import default_rivals
 
 
 class HeldOutProcess:
-    """Computes errors on held-out rows in another process, where there is more than one core.
+    """Measures `selection_scores` in another process, where there is more than one core.
 
     Parameters
     ----------
     selector : selector
-        Not fitted.
+        Fitted, or not fitted and with a number of features.
+    k : int
+        Number of features.
     data : Data
+    method : str
+        Name of the method, for messages.
+    model : estimator or None
     seed : int
     """
 
-    def __init__(self, selector: Any, data: Data, seed: int) -> None:
+    def __init__(self, selector: Any, k: int, data: Data, method: str, model: Any, seed: int) -> None:
         prepared = data.prepared
-        rows = sample_rows(prepared.y, prepared.task, MAX_ROWS, seed)
-        groups = None if prepared.groups is None else prepared.groups[rows]
-        X = features_for(prepared.X, rows)
-        self._arguments = (selector, X, prepared.y[rows], prepared.task, groups, seed)
+        options = {
+            "model": model,
+            "rivals": default_rivals(k),
+            "task": prepared.task,
+            "groups": prepared.groups,
+            "fit_params": fit_arguments(selector, data, method),
+            "random_state": seed,
+        }
+        self._arguments = (selector, features_for(prepared.X), prepared.y, options)
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> HeldOutProcess:
         if (os.cpu_count() or 1) > 1 and sys.executable:
-            with suppress(OSError):  # no process can be started: this one computes the errors
+            with suppress(OSError):  # no process can be started: this one measures the scores
                 self._process = start_python(__name__)
                 # In a thread, as sending blocks until the process has imported its libraries.
                 threading.Thread(target=self._send, args=(self._process.stdin,), daemon=True).start()
@@ -65,22 +72,22 @@ class HeldOutProcess:
             pickle.dump(self._arguments, stream)
             stream.flush()
 
-    def errors(self) -> dict[str, Any]:
-        """The result of `l1lsmi.report.held_out_errors`."""
+    def scores(self) -> SelectionScores:
+        """The result of `l1lsmi.evaluation.selection_scores`."""
         if self._process is not None:
             assert self._process.stdout is not None
             try:
-                found: dict[str, Any] | Exception = pickle.load(self._process.stdout)
+                found: SelectionScores | Exception = pickle.load(self._process.stdout)
             except (EOFError, OSError, pickle.UnpicklingError):  # the process was killed
-                return _errors(*self._arguments)
+                return _scores(*self._arguments)
             if isinstance(found, Exception):
                 raise found
             return found
-        return _errors(*self._arguments)
+        return _scores(*self._arguments)
 
 
 def serve() -> None:
-    """Receive arguments, compute the errors and send them: what the second process runs."""
+    """Receive arguments, measure the scores and send them: what the second process runs."""
     with suppress(EOFError, OSError, pickle.UnpicklingError):  # the parent has ended
         arguments = pickle.load(sys.stdin.buffer)
         exit_with_parent()
@@ -88,7 +95,7 @@ def serve() -> None:
         answer = os.fdopen(os.dup(1), "wb")
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         try:
-            found: Any = _errors(*arguments)
+            found: Any = _scores(*arguments)
         except Exception as error:
             found = error
         pickle.dump(found, answer)
@@ -96,5 +103,5 @@ def serve() -> None:
         os._exit(0)  # a thread still waits for the parent
 
 
-def _errors(selector: Any, X: Any, y: Any, task: str, groups: Any, seed: int) -> dict[str, Any]:
-    return held_out_errors(selector, X, y, task=task, groups=groups, max_rows=MAX_ROWS, random_state=seed)
+def _scores(selector: Any, X: Any, y: Any, options: dict[str, Any]) -> SelectionScores:
+    return selection_scores(selector, X, y, **options)

@@ -72,6 +72,14 @@ k_or_auto_option = click.option(
 report_option = click.option("--report", metavar="PATH", help="Write an HTML report.")
 
 
+model_option = click.option(
+    "--model",
+    metavar="PATH",
+    help="Test a model with the selected features on held-out rows, as --report does: the import path of a "
+    "class, such as sklearn.ensemble.RandomForestClassifier.",
+)
+
+
 def time_limit_option(help: str) -> Callable[[Function], Function]:
     """--time-limit."""
     return click.option("--time-limit", type=float, metavar="SECONDS", help=help)

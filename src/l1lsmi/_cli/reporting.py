@@ -11,9 +11,10 @@ import click
 from l1lsmi._cli import elapsed_seconds
 from l1lsmi._cli.data import Data, na_values
 from l1lsmi._cli.fitting import features_for
-from l1lsmi._cli.held_out import HeldOutProcess
 from l1lsmi._cli.output import print_message, spinner
 from l1lsmi._cli.text import printable
+from l1lsmi.evaluation import SelectionScores
+from l1lsmi.explain import Contributions
 from l1lsmi.methods import METHODS
 from l1lsmi.report import write_report
 
@@ -30,7 +31,8 @@ def write_selection_report(
     options: dict[str, Any],
     quiet: bool,
     *,
-    held_out: HeldOutProcess | str | None,
+    held_out: SelectionScores | str | bool,
+    contributions: Contributions | None = None,
     comparison: Any = None,
 ) -> bool:
     """Write a report; False if Ctrl-C interrupted it.
@@ -45,9 +47,9 @@ def write_selection_report(
     options : dict
         Options of the command, with the name of the method.
     quiet : bool
-    held_out : HeldOutProcess, str or None
-        Errors on held-out rows; or the name of the method in the comparison that has them. None computes
-        them.
+    held_out : SelectionScores, str or bool
+        How well a model predicts held-out rows; or the name of the method in the comparison that has errors.
+    contributions : Contributions or None
     comparison : SelectorComparison or None
     """
     started = time.perf_counter()
@@ -74,7 +76,8 @@ def write_selection_report(
                 asked=asked,
                 table=prepared,
                 comparison=comparison,
-                held_out=_errors(held_out, selector, data, options["seed"]),
+                held_out=held_out,
+                contributions=contributions,
                 random_state=options["seed"],
             )
     except KeyboardInterrupt:
@@ -92,17 +95,6 @@ def _preparing(data: Data, options: dict[str, Any]) -> dict[str, Any]:
     named = {name: data.names(options[name]) for name in COLUMNS if options.get(name)}
     words = na_values(options["na_values"])
     return {**chosen, **({"na_values": list(words)} if words else {}), **named}
-
-
-def _errors(held_out: HeldOutProcess | str | None, selector: Any, data: Data, seed: int) -> Any:
-    """The value of ``held_out`` for `write_report`."""
-    if isinstance(held_out, str):
-        return held_out
-    if held_out is None:
-        if not selector.get_support().any():
-            return False
-        held_out = HeldOutProcess(selector, data, seed)
-    return held_out.errors()
 
 
 def _long_name(names: list[str]) -> str:

@@ -16,17 +16,18 @@ from l1lsmi._cli.checks import check_auto, check_k, check_outputs, check_time_li
 from l1lsmi._cli.data import Data, load_data, na_values
 from l1lsmi._cli.fitting import configured, features_for, fit_arguments
 from l1lsmi._cli.interrupt import INTERRUPTED
-from l1lsmi._cli.output import is_interactive, print_json, print_message
+from l1lsmi._cli.models import import_model
+from l1lsmi._cli.output import is_interactive, print_json, print_message, spinner
 from l1lsmi._cli.selection import document
 from l1lsmi._cli.text import count, one_line, printable, text_table, warning_lines
 from l1lsmi._warnings import DataWarning
-from l1lsmi.explain._evidence import WARNINGS, evidence, how_many, told_stop_reason
+from l1lsmi.evaluation._words import model_sentences
+from l1lsmi.explain import Contributions, contributions, sample_rows
+from l1lsmi.explain._evidence import WARNINGS, evidence, has_evidence, how_many, told_stop_reason
+from l1lsmi.explain.contributions import MAX_ROWS
 from l1lsmi.files import write_table
 from l1lsmi.methods import METHODS
 from l1lsmi.strategies.selection import StopReason
-
-#: Names of scores in the printed summary; the scores of a report are of held-out rows.
-SCORE_TITLES = {"smi": "SMI estimate", "hsic": "HSIC estimate", "score": "score"}
 
 
 def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
@@ -36,24 +37,67 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     method = METHODS[options["method"]]
     check_time_limit(options["time_limit"], method)
     check_auto(options["k"], method)
-    in_memory = bool(options["report"]) or not method.make()._supports_out_of_core()
+    model = import_model(options["model"])
+    evaluated = bool(options["report"]) or model is not None
+    in_memory = evaluated or not method.make()._supports_out_of_core()
     data = load_data(file, quiet, options, in_memory)
     k = "auto" if options["k"] == "auto" else check_k(options["k"], data.shape[1])
     asked = {"method": method.name, "k": k, "seed": options["seed"], "time_limit": options["time_limit"]}
-    # The errors are those of a number of features, which "auto" has only after the search.
-    ahead = options["report"] and k != "auto"
-    with _held_out(method, data, asked, options) if ahead else nullcontext() as held_out:
+    # A model has a number of features, which "auto" knows only after the search.
+    ahead = evaluated and k != "auto"
+    with _held_out(method, data, asked, options, model) if ahead else nullcontext() as held_out:
         selector, seconds, notes = fit(method, data, asked, options, quiet)
-        result = document(selector, data, {**asked, **_named(data, options)}, seconds, notes)
-        _write(result, selector, data, options, as_json, quiet)
-        interrupted = result["stop_reason"] == StopReason.INTERRUPTED
+        interrupted = getattr(selector, "stop_reason_", None) == StopReason.INTERRUPTED
+        scores, contributed = None, None
+        if selector.get_support().any() and not interrupted:
+            try:
+                contributed = measured_contributions(selector, data, asked["seed"])
+                if evaluated:
+                    scores = _scores(held_out, selector, data, asked, model, quiet)
+            except KeyboardInterrupt:
+                interrupted = True
+        named = {**asked, **_named(data, options), "model": options["model"]}
+        result = document(selector, data, named, seconds, notes, contributed, scores)
+        _write(result, selector, data, options, as_json, quiet, scores)
         if options["report"] and not interrupted:
             from l1lsmi._cli.reporting import write_selection_report
 
             interrupted = not write_selection_report(
-                options["report"], selector, seconds, data, options, quiet, held_out=held_out
+                options["report"],
+                selector,
+                seconds,
+                data,
+                options,
+                quiet,
+                held_out=scores or False,
+                contributions=contributed,
             )
+        elif interrupted and evaluated:
+            print_message("Interrupted: the report was not written." if options["report"] else "Interrupted.")
     return INTERRUPTED if interrupted else 0
+
+
+def measured_contributions(selector: Any, data: Data, seed: int) -> Contributions:
+    """What each selected feature contributes, measured on a sample of the rows."""
+    prepared = data.prepared
+    rows = sample_rows(prepared.y, prepared.task, MAX_ROWS, seed)
+    names = prepared.feature_names
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of parts of the rows
+        return contributions(
+            selector, features_for(prepared.X, rows), prepared.y[rows], random_state=seed, feature_names=names
+        )
+
+
+def _scores(held_out: Any, selector: Any, data: Data, asked: dict[str, Any], model: Any, quiet: bool) -> Any:
+    """How well a model predicts held-out rows."""
+    from l1lsmi._cli.held_out import HeldOutProcess
+
+    if held_out is None:
+        k = int(selector.get_support().sum())
+        held_out = HeldOutProcess(selector, k, data, asked["method"], model, asked["seed"])
+    with spinner("testing a model on held-out rows", quiet):
+        return held_out.scores()
 
 
 def _named(data: Data, options: dict[str, Any]) -> dict[str, Any]:
@@ -66,13 +110,13 @@ def _named(data: Data, options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _held_out(method: Any, data: Data, asked: dict[str, Any], options: dict[str, Any]) -> Any:
-    """Errors on held-out rows, computed by another process during the search."""
+def _held_out(method: Any, data: Data, asked: dict[str, Any], options: dict[str, Any], model: Any) -> Any:
+    """How well a model predicts held-out rows, measured by another process during the search."""
     from l1lsmi._cli.held_out import HeldOutProcess
 
     selector = method.make(asked["k"], task=data.prepared.task, random_state=asked["seed"])
     selector = configured(selector, data, method.name, {**options, "jobs": None})
-    return HeldOutProcess(selector, data, asked["seed"])
+    return HeldOutProcess(selector, asked["k"], data, method.name, model, asked["seed"])
 
 
 def fit(
@@ -100,7 +144,13 @@ def fit(
 
 
 def _write(
-    result: dict[str, Any], selector: Any, data: Data, options: dict[str, Any], as_json: bool, quiet: bool
+    result: dict[str, Any],
+    selector: Any,
+    data: Data,
+    options: dict[str, Any],
+    as_json: bool,
+    quiet: bool,
+    scores: Any,
 ) -> None:
     """Write files, then print: what is printed about files is then true."""
     if options["save"]:
@@ -112,7 +162,7 @@ def _write(
     if as_json:
         print_json(result)
         return
-    click.echo(_summary(result, selector))
+    click.echo(_summary(result, selector, scores))
     rows = "the only row" if data.table.n_rows == 1 else f"all {data.table.n_rows:,} rows"
     written = f"selected columns of {rows}, values as in the file"
     if not result["columns"]:
@@ -122,26 +172,36 @@ def _write(
             print_message(f"{what}: {printable(options[name])}", quiet)
 
 
-def _summary(result: dict[str, Any], selector: Any) -> str:
-    features, score = result["features"], result["score"]
-    title = f", {SCORE_TITLES[score['name']]} {score['value']:.3f}" if score and features else ""
+def _summary(result: dict[str, Any], selector: Any, scores: Any) -> str:
+    features = result["features"]
     lines = [
         *warning_lines([each for each in result["warnings"] if not each.startswith(WARNINGS)]),
         f"\nselected {len(features) or 'none'} of {count(result['features_considered'], 'feature')} "
-        f"by {result['method']} in {result['seconds']['select']:.2f} s{title}\n",
+        f"by {result['method']} in {result['seconds']['select']:.2f} s\n",
     ]
     if features:
-        lines += [*_table(features, score), ""]
-    lines += [text for say in (evidence, how_many, told_stop_reason) if (text := say(selector))]
+        lines += [_table(features), ""]
+    lines += [text for say in (evidence, how_many) if (text := say(selector))]
+    if scores is not None and has_evidence(selector) is not False:
+        lines += model_sentences(scores, result["features_considered"])
+    lines += [text for text in [told_stop_reason(selector)] if text]
     return "\n".join(lines)
 
 
-def _table(features: list[dict[str, Any]], score: dict[str, Any] | None) -> list[str]:
-    """The features, with weights where there are any."""
-    if features[0]["weight"] is not None:
-        rows = [(f["name"], f"{f['weight']:.3f}") for f in features]
-        return [text_table(("feature", "weight"), rows)]
-    lines = [text_table(("feature",), [(f["name"],) for f in features])]
-    if score and score["name"] != "score":
-        lines.append("\n  weights not fitted: the search was stopped")
-    return lines
+def _table(features: list[dict[str, Any]]) -> str:
+    """The features, with what each contributes and how often it was selected, where that is known."""
+    columns: list[tuple[str, Any]] = []
+    if features[0]["contribution"] is not None:
+        columns += [
+            ("contribution", lambda one: _percent(one["contribution"])),
+            ("+-", lambda one: _percent(one["standard_error"])),
+        ]
+    if features[0]["frequency"] is not None:
+        columns.append(("selected in", lambda one: _percent(one["frequency"])))
+    rows = [(one["name"], *(show(one) for _, show in columns)) for one in features]
+    return text_table(("feature", *(title for title, _ in columns)), rows)
+
+
+def _percent(share: float) -> str:
+    """A share in percent with one decimal, without a minus sign before 0."""
+    return f"{round(100 * share, 1) + 0.0:.1f} %"

@@ -13,6 +13,8 @@ from l1lsmi._cli.text import printable
 from l1lsmi._columns.rules import Rule
 from l1lsmi._columns.saved import saved_rule
 from l1lsmi._warnings import renamed
+from l1lsmi.evaluation import SelectionScores
+from l1lsmi.explain import Contributions
 from l1lsmi.explain._fitted import fitted_weights
 from l1lsmi.files import FileProblem
 
@@ -23,8 +25,10 @@ MAX_BYTES = 100_000_000
 SCORES = {"smi_": "smi", "hsic_": "hsic", "score_": "score"}
 
 
-def order(selector: Any) -> np.ndarray:
-    """The selected features, most important first if the method orders them."""
+def order(selector: Any, contributions: Contributions | None) -> np.ndarray:
+    """The selected features, largest contribution first, or as the method orders them."""
+    if contributions is not None:
+        return contributions.columns
     chosen = np.flatnonzero(selector.get_support())
     for name in ("weights_", "scores_", "relevance_"):
         values = getattr(selector, name, None)
@@ -48,7 +52,13 @@ def score_of(selector: Any) -> dict[str, Any] | None:
 
 
 def document(
-    selector: Any, data: Data, asked: dict[str, Any], seconds: float, notes: list[str]
+    selector: Any,
+    data: Data,
+    asked: dict[str, Any],
+    seconds: float,
+    notes: list[str],
+    contributions: Contributions | None = None,
+    scores: SelectionScores | None = None,
 ) -> dict[str, Any]:
     """The JSON document of a selection.
 
@@ -61,6 +71,8 @@ def document(
     seconds : float
         Duration of the search.
     notes : list of str
+    contributions : Contributions or None
+    scores : SelectionScores or None
     """
     prepared, table = data.prepared, data.table
     weights = fitted_weights(selector)
@@ -72,8 +84,9 @@ def document(
             "used_as": uses[prepared.feature_names[j]],
             "read_as": _read_as(prepared, prepared.feature_names[j]),
             "weight": None if weights is None else float(weights[j]),
+            **_contribution(contributions, place),
         }
-        for j in order(selector)
+        for place, j in enumerate(order(selector, contributions))
     ]
     used = {feature["column"] for feature in features}
     return {
@@ -99,6 +112,7 @@ def document(
         "score": score_of(selector),
         "p_value": getattr(selector, "p_value_", None),
         "validation": _validation(selector),
+        "scores": None if scores is None else _scores(scores),
         "stop_reason": getattr(selector, "stop_reason_", None),
         "left_out": [
             {"name": use.name, "why": use.used_as.removeprefix("left out: ")}
@@ -117,6 +131,42 @@ def _read_as(prepared: Any, name: str) -> dict[str, Any]:
         kind = next(use.kind for use in prepared.columns if use.name == name)
         return saved_rule(Rule(kind, kind))
     return saved_rule(prepared.preparation._rules[name])
+
+
+def _contribution(contributions: Contributions | None, place: int) -> dict[str, float | None]:
+    """What the feature at a place contributes."""
+    if contributions is None:
+        return dict.fromkeys(("contribution", "standard_error", "frequency"))
+    frequency = contributions.frequency
+    return {
+        "contribution": float(contributions.lost[place]),
+        "standard_error": float(contributions.standard_error[place]),
+        "frequency": None if frequency is None else float(frequency[place]),
+    }
+
+
+def _scores(scores: SelectionScores) -> dict[str, Any]:
+    """How well a model predicts held-out rows."""
+    return {
+        "model": scores.model,
+        "metric": scores.metric,
+        "best_rival": scores.best_rival,
+        "sets": [
+            {
+                "name": one.name,
+                "n_features": one.n_features,
+                "metrics": {
+                    name: {"value": found.value, "standard_error": found.standard_error}
+                    for name, found in one.metrics.items()
+                },
+                "failure": None if one.failure is None else printable(one.failure),
+            }
+            for one in scores.sets.values()
+        ],
+        "rows_trained": scores.n_train,
+        "rows_tested": scores.n_tested,
+        "folds": scores.n_folds,
+    }
 
 
 def _validation(selector: Any) -> dict[str, Any] | None:

@@ -1,5 +1,6 @@
 """Evaluation of selected features, and comparison of selectors."""
 
+from l1lsmi.evaluation._metrics import Estimate
 from l1lsmi.evaluation.comparison import (
     Comparison,
     CriticalDifference,
@@ -9,6 +10,7 @@ from l1lsmi.evaluation.comparison import (
 )
 from l1lsmi.evaluation.protocols import SVMError, held_out_error, svm_error
 from l1lsmi.evaluation.scores import f_measure, redundancy_rate
+from l1lsmi.evaluation.selection_scores import SelectionScores, SetScores, selection_scores
 from l1lsmi.evaluation.selectors import Compared, SelectorComparison, compare_selectors
 from l1lsmi.evaluation.splits import split_rows
 
@@ -18,6 +20,10 @@ __all__ = [
     "svm_error",
     "held_out_error",
     "split_rows",
+    "selection_scores",
+    "SelectionScores",
+    "SetScores",
+    "Estimate",
     "SVMError",
     "compare_selectors",
     "SelectorComparison",

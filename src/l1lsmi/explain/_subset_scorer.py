@@ -100,6 +100,11 @@ class SubsetScorer:
     def n_rows(self) -> int:
         return int(self.rows.size)
 
+    def sampled(self, max_rows: int) -> tuple[HostArray, Table, Target]:
+        """A sample of another size: row numbers, features and target."""
+        rows = sample_target(self._all_targets, max_rows, self.seed)
+        return rows, _sampled(self._all_rows, rows), _target_rows(self._all_targets, rows)
+
     def pair_z(self, columns: HostArray) -> HostArray:
         """z-scores of interactions of some columns, from all rows, (columns, columns)."""
         whole = self._all_rows

@@ -1,4 +1,4 @@
-"""Score of each selected feature alone, and the loss of score without it."""
+"""What each selected feature contributes to predictions of held-out rows."""
 
 from __future__ import annotations
 
@@ -8,37 +8,55 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi._arrays import HostArray, single_threaded_blas
+from l1lsmi._arrays import HostArray, single_threaded_blas, to_numpy
+from l1lsmi._numerics.held_out import predict_unseen
+from l1lsmi._numerics.sampling import stratified_folds
+from l1lsmi._numerics.squared_loss.target_functions import TargetFunctions
+from l1lsmi._numerics.target import Target
+from l1lsmi._rows.table import Table
 from l1lsmi.explain._subset_scorer import SubsetScorer
-from l1lsmi.explain.sample import MAX_ROWS
-from l1lsmi.measures import Measure
+
+#: Rows that are sampled, and folds of them.
+MAX_ROWS, N_FOLDS = 1_000, 4
+#: Of more features there are more sets to fit, from fewer rows and in fewer folds.
+MANY_FEATURES, FEWER_ROWS, FEWER_FOLDS = 20, 500, 2
 
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
     """Contributions of the selected features.
 
+    Shares are of the variation of the target, as `validation_` of a selector has them: 1 is all of it, 0 is
+    what a constant predicts.
+
     Attributes
     ----------
     columns : numpy.ndarray of int, shape (k,)
-        The selected features.
+        The selected features, largest contribution first.
     names : tuple of str
-    alone : numpy.ndarray of float, shape (k,)
-        Score of each feature alone.
     lost : numpy.ndarray of float, shape (k,)
-        Score of the set minus its score without the feature. Near 0 where the feature is redundant, below 0
-        where the set scores higher without it.
-    score : float
-        Score of the selected set.
+        Contribution of each: the share that the set predicts in held-out rows, minus the share that it
+        predicts without the feature. Near 0 where the feature is redundant, below 0 where the others alone
+        predict better.
+    standard_error : numpy.ndarray of float, shape (k,)
+        Of the contribution, over rows.
+    alone : numpy.ndarray of float, shape (k,)
+        Share that each feature predicts alone.
+    frequency : numpy.ndarray of float, shape (k,), or None
+        How often each was selected from parts of the rows, where the selector knows that.
+    share : float
+        Share that the set predicts.
     n_rows, n_rows_in : int
         Number of rows used, and number of rows given.
     """
 
     columns: HostArray
     names: tuple[str, ...]
-    alone: HostArray
     lost: HostArray
-    score: float
+    standard_error: HostArray
+    alone: HostArray
+    frequency: HostArray | None
+    share: float
     n_rows: int
     n_rows_in: int
 
@@ -48,15 +66,19 @@ def contributions(
     X: Any,
     y: Any,
     *,
-    measure: Measure | None = None,
     max_rows: int = MAX_ROWS,
     random_state: Any = 0,
     feature_names: Sequence[str] | None = None,
 ) -> Contributions:
-    """Score each selected feature alone, and the set without it.
+    """Measure what each selected feature contributes to predictions of held-out rows.
 
-    A feature with a low score alone and a high loss is part of an interaction. A feature with a high score
-    alone and a low loss is redundant given the others.
+    The target is predicted by regularised least squares on Gaussian kernels, in each of four folds from the
+    rows of the others: with all selected features, without each of them, and with each alone. A feature that
+    predicts little alone and contributes much is part of an interaction. A feature that predicts much alone
+    and contributes little is redundant given the others.
+
+    The features were selected from the same rows: the contributions tell them apart, and say less about how
+    well they will predict new rows than `validation_` of the selector does.
 
     Parameters
     ----------
@@ -64,10 +86,8 @@ def contributions(
     X : array-like of shape (n, n_features_in_)
         All features, selected or not.
     y : array-like of shape (n,) or (n, t)
-    measure : Measure or None, default=None
-        As in `score_by_size`.
-    max_rows : int, default=500
-        Number of rows to sample, stratified by y.
+    max_rows : int, default=1000
+        Number of rows to sample, stratified by y. Of more than 20 features, half as many, in two folds.
     random_state : int, RandomState instance or None, default=0
     feature_names : sequence of str or None, default=None
         Names of all features; None takes those of the selector, or x0, x1, ...
@@ -84,32 +104,73 @@ def contributions(
     >>> X = np.random.default_rng(0).integers(0, 2, size=(300, 6))
     >>> y = X[:, 1] ^ X[:, 4]
     >>> result = contributions(L1LSMI(2, random_state=0).fit(X, y), X, y)
-    >>> result.names, result.alone.round(1), result.lost.round(1)
-    (('x1', 'x4'), array([0., 0.]), array([0.5, 0.5]))
+    >>> result.names, result.alone.round(1) + 0, result.lost.round(1)
+    (('x1', 'x4'), array([0., 0.]), array([1., 1.]))
     """
     scorer = SubsetScorer(
-        selector,
-        X,
-        y,
-        measure=measure,
-        max_rows=max_rows,
-        random_state=random_state,
-        feature_names=feature_names,
+        selector, X, y, max_rows=max_rows, random_state=random_state, feature_names=feature_names
     )
-    return score_members(scorer)
+    return measure_contributions(scorer, max_rows)
 
 
 @single_threaded_blas()
-def score_members(scorer: SubsetScorer) -> Contributions:
-    """The same for an existing scorer."""
+def measure_contributions(scorer: SubsetScorer, max_rows: int = MAX_ROWS) -> Contributions:
+    """The same for the data of a scorer."""
     columns = scorer.selected
-    score = scorer.score(columns)
+    many = columns.size > MANY_FEATURES
+    rows, table, target = scorer.sampled(min(max_rows, FEWER_ROWS) if many else max_rows)
+    sets = [columns, *(columns[columns != j] for j in columns), *(columns[columns == j] for j in columns)]
+    found = held_out_losses(table, target, sets, FEWER_FOLDS if many else N_FOLDS, scorer.seed)
+    total = found[-1].sum()
+    shares = 1 - found[:-1].sum(axis=1) / total
+    more = found[1 : columns.size + 1] - found[0]
+    errors = more.std(axis=1) * np.sqrt(rows.size) / total
+    lost, alone = shares[0] - shares[1 : columns.size + 1], shares[columns.size + 1 :]
+    order = np.argsort(-lost, kind="stable")
+    frequency = getattr(scorer.selector, "frequency_", None)
     return Contributions(
-        columns=columns,
-        names=tuple(scorer.names[j] for j in columns),
-        alone=scorer.score_each(columns),
-        lost=np.array([score - scorer.score(columns[columns != j]) for j in columns]),
-        score=score,
-        n_rows=scorer.n_rows,
+        columns=columns[order],
+        names=tuple(scorer.names[j] for j in columns[order]),
+        lost=lost[order],
+        standard_error=errors[order],
+        alone=alone[order],
+        frequency=None if frequency is None else np.asarray(frequency)[columns[order]],
+        share=float(shares[0]),
+        n_rows=int(rows.size),
         n_rows_in=scorer.n_rows_in,
     )
+
+
+def held_out_losses(
+    table: Table, target: Target, sets: Sequence[HostArray], n_folds: int, seed: int
+) -> HostArray:
+    """Squared errors of predictions of held-out rows from sets of columns, and from none.
+
+    Parameters
+    ----------
+    table : Table
+    target : Target
+    sets : sequence of numpy.ndarray of int
+    n_folds : int
+    seed : int
+
+    Returns
+    -------
+    numpy.ndarray of shape (sets + 1, n)
+        The last are those without features.
+    """
+    rng = np.random.default_rng((seed, 11))
+    functions = TargetFunctions.of(target, rng).of_rows(target)
+    used = np.unique(np.concatenate(sets))
+    used = used[table.scale[used] > 0]
+    points = to_numpy(table.points(np.arange(table.n_rows), used).values)
+    places = [table.places_of(used, one[np.isin(one, used)]) for one in (*sets, used[:0])]
+    folds = stratified_folds(target.codes, n_folds, rng)
+    losses = np.empty((len(places), len(functions)))
+    for fold in range(n_folds):
+        # In random order, as the kernel centres are evenly spaced.
+        train, test = rng.permutation(np.flatnonzero(folds != fold)), np.flatnonzero(folds == fold)
+        for place, inside in enumerate(places):
+            predicted = predict_unseen(points[train][:, inside], functions[train], points[test][:, inside])
+            losses[place, test] = ((functions[test] - predicted) ** 2).sum(axis=1)
+    return losses

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from l1lsmi.explain._subset_scorer import SubsetScorer
-from l1lsmi.explain.contributions import Contributions, score_members
+from l1lsmi.explain.contributions import Contributions, measure_contributions
 from l1lsmi.explain.interactions import Interactions, score_pairs
 from l1lsmi.explain.path import PathTable, path_table
 from l1lsmi.explain.redundancy import Redundancy, score_rejected
@@ -46,6 +46,7 @@ def explain_selection(
     max_rows: int = MAX_ROWS,
     random_state: Any = 0,
     feature_names: Sequence[str] | None = None,
+    contributions: Contributions | None = None,
 ) -> Explanation:
     """Compute all explanations of a selection.
 
@@ -68,6 +69,8 @@ def explain_selection(
     random_state : int, RandomState instance or None, default=0
     feature_names : sequence of str or None, default=None
         Names of all features; None takes those of the selector, or x0, x1, ...
+    contributions : Contributions or None, default=None
+        Those that are known already; None measures them on twice as many rows.
 
     Returns
     -------
@@ -90,7 +93,7 @@ def explain_selection(
     return Explanation(
         path=path_table(selector),
         score_by_size=score_sizes(scorer, max_size),
-        contributions=score_members(scorer),
+        contributions=contributions or measure_contributions(scorer, 2 * max_rows),
         redundancy=score_rejected(scorer, n_rejected, max_features),
         interactions=score_pairs(scorer, max_features),
     )

@@ -1,7 +1,6 @@
 """Report of a selection as one HTML file: selected features, reasons, errors, and how to reproduce it."""
 
 from l1lsmi.report.content import collect
-from l1lsmi.report.held_out import held_out_errors
 from l1lsmi.report.page import render, schema, write_report
 
-__all__ = ["collect", "held_out_errors", "render", "write_report", "schema"]
+__all__ = ["collect", "render", "write_report", "schema"]

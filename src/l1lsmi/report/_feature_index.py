@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from l1lsmi._arrays import HostArray
 from l1lsmi.report._names import printable
 
@@ -19,6 +17,7 @@ class FeatureIndex:
     names : sequence of str
         Names of all features.
     selected : numpy.ndarray of int
+        In the order in which they are shown.
     weights : numpy.ndarray of float, or None
         Weights of all features, where the selector has weights.
     """
@@ -26,9 +25,7 @@ class FeatureIndex:
     def __init__(self, names: Sequence[str], selected: HostArray, weights: HostArray | None) -> None:
         self.names = names
         self.weights = weights
-        order = selected if weights is None else selected[np.argsort(-weights[selected], kind="stable")]
-        #: Selected features in decreasing order of weight.
-        self.selected = [int(j) for j in order]
+        self.selected = [int(j) for j in selected]
         self._place = {j: place for place, j in enumerate(self.selected)}
         self._used: set[int] = set()
 

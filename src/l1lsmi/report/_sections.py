@@ -31,35 +31,43 @@ def selected_section(
     selector: Any, contributions: Contributions | None, index: FeatureIndex, n_rows: int
 ) -> dict[str, Any]:
     """The selected features with their weights and contributions, and what unseen rows say about them."""
-    contribution = {}
+    weights, known = index.weights, {}
     if contributions is not None:
-        columns, values = contributions.columns, zip(contributions.alone, contributions.lost, strict=True)
-        contribution = dict(zip(columns.tolist(), values, strict=True))
-    weights = index.weights
+        known = {int(j): place for place, j in enumerate(contributions.columns)}
     rows = [
         {
             "id": index.add(j),
             "weight": None if weights is None else number(weights[j]),
-            "alone": number(contribution[j][0]),
-            "lost": number(contribution[j][1]),
+            **contribution_of(contributions, known.get(j)),
         }
         for j in index.selected[:MAX_SELECTED]
     ]
     has_weights = weights is not None
     return {
         "n_selected": len(index.selected),
-        "score": None if contributions is None else number(contributions.score),
         "p_value": number(getattr(selector, "p_value_", None)),
         "has_evidence": has_evidence(selector),
         "evidence": _unbroken(evidence(selector)),
         "how_many": _unbroken(how_many(selector)),
         "stop_reason": told_stop_reason(selector),
-        "estimate": number(getattr(selector, "smi_", None)),
         "has_weights": has_weights,
         "weights_missing": not has_weights and hasattr(selector, "weights_"),
         "rows": rows,
         "n_left_out": len(index.selected) - len(rows),
         "n_rows": n_rows if contributions is None else contributions.n_rows,
+    }
+
+
+def contribution_of(contributions: Contributions | None, place: int | None) -> dict[str, float | None]:
+    """What is known about the contribution of one feature."""
+    if contributions is None or place is None:
+        return dict.fromkeys(("contribution", "standard_error", "alone", "frequency"))
+    frequency = contributions.frequency
+    return {
+        "contribution": number(contributions.lost[place]),
+        "standard_error": number(contributions.standard_error[place]),
+        "alone": number(contributions.alone[place]),
+        "frequency": None if frequency is None else number(frequency[place]),
     }
 
 

@@ -12,7 +12,9 @@ import numpy as np
 from l1lsmi._numerics.target import Target
 from l1lsmi._validation.target import check_target
 from l1lsmi._warnings import renamed
-from l1lsmi.explain import Explanation, explain_selection
+from l1lsmi.baselines import MRMR, LassoK
+from l1lsmi.evaluation import SelectionScores, selection_scores
+from l1lsmi.explain import Contributions, Explanation, explain_selection
 from l1lsmi.explain._evidence import WARNINGS, is_automatic
 from l1lsmi.explain._fitted import column_names, fitted_weights, read_columns, selected_columns
 from l1lsmi.report._comparison import comparison_section
@@ -31,7 +33,7 @@ from l1lsmi.report._sections import (
     unseen_section,
 )
 from l1lsmi.report._values import shown_column
-from l1lsmi.report.held_out import errors_in, held_out_errors
+from l1lsmi.report.held_out import errors_in, model_section
 
 VERSION = 1
 #: Keys of `asked`.
@@ -54,9 +56,10 @@ def collect(
     asked: Mapping[str, Any] | None = None,
     table: Any = None,
     comparison: Any = None,
-    held_out: bool | str | Mapping[str, Any] = True,
-    n_splits: int = 3,
-    held_out_rows: int = 300,
+    held_out: bool | str | SelectionScores = True,
+    model: Any = None,
+    contributions: Contributions | None = None,
+    groups: Any = None,
     max_rows: int = 500,
     random_state: Any = 0,
     made: datetime | None = None,
@@ -83,13 +86,16 @@ def collect(
     table : object with ``columns`` and ``notes``, or None, default=None
         How each column of a file was used, such as the result of `l1lsmi.files.prepare`.
     comparison : result of `l1lsmi.evaluation.compare_selectors`, or None, default=None
-    held_out : bool, str or result of `held_out_errors`, default=True
-        Whether to compute `held_out_errors`, which takes most of the time of a report; or their result. A
-        str is the name of the selector in ``comparison``, from which the errors are then taken.
-    n_splits : int, default=3
-        Number of splits for the held-out errors.
-    held_out_rows : int, default=300
-        Number of rows to sample for the held-out errors.
+    held_out : bool, str or SelectionScores, default=True
+        Whether to compute `l1lsmi.evaluation.selection_scores`, which takes most of the time of a report; or
+        their result. A str is the name of the selector in ``comparison``, from which the errors are then
+        taken.
+    model : estimator or None, default=None
+        As in `l1lsmi.evaluation.selection_scores`.
+    contributions : result of `l1lsmi.explain.contributions`, or None, default=None
+        None computes them.
+    groups : array-like of shape (n,) or None, default=None
+        Rows with the same label are in the same fold of a cross-validation.
     max_rows : int, default=500
         Number of rows to sample for the explanations.
     random_state : int, RandomState instance or None, default=0
@@ -122,14 +128,31 @@ def collect(
     if selected.size:
         short_names = [printable(name, MAX_IN_SENTENCE) for name in names]
         explained = explain_selection(
-            selector, X, y, max_rows=max_rows, random_state=random_state, feature_names=short_names
+            selector,
+            X,
+            y,
+            max_rows=max_rows,
+            random_state=random_state,
+            feature_names=short_names,
+            contributions=contributions,
         )
+        selected = explained.contributions.columns
     index = FeatureIndex(names, selected, fitted_weights(selector))
     if not selected.size:
         held_out = False
     if held_out is True:
-        options = {"n_splits": n_splits, "max_rows": held_out_rows, "random_state": random_state}
-        held_out = held_out_errors(selector, X, y, task=task, **options)
+        categorical = getattr(selector, "categorical_features", "from_dtype")
+        held_out = selection_scores(
+            selector,
+            X,
+            y,
+            model=model,
+            rivals=default_rivals(selected.size),
+            task=task,
+            groups=groups,
+            categorical_features=categorical,
+            random_state=random_state,
+        )
     report = {
         "version": VERSION,
         "made": (made or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -139,7 +162,7 @@ def collect(
         "plots": feature_plots(
             partial(shown_column, X, values, columns), encoded, index.selected, np.random.default_rng(0)
         ),
-        "held_out": _given_errors(held_out, comparison),
+        "held_out": _given_errors(held_out, comparison, values.shape[1]),
         "comparison": comparison_section(comparison),
         "columns": columns_section(table, index),
         "notes": [printable(note, 1000) for note in tuple(getattr(table, "notes", ()))[:MAX_NOTES]],
@@ -149,10 +172,19 @@ def collect(
     return {**report, "features": index.entries()}
 
 
-def _given_errors(held_out: bool | str | Mapping[str, Any], comparison: Any) -> dict[str, Any] | None:
-    """Held-out errors that are computed already, or part of a comparison."""
+def default_rivals(k: int) -> dict[str, Any]:
+    """Quick selectors of as many features, which a selection is compared with."""
+    return {"mRMR": MRMR(k), "Lasso": LassoK(k)}
+
+
+def _given_errors(
+    held_out: bool | str | SelectionScores, comparison: Any, n_features: int
+) -> dict[str, Any] | None:
+    """Errors of a model that are computed already, or part of a comparison."""
+    if isinstance(held_out, SelectionScores):
+        return model_section(held_out, n_features)
     if not isinstance(held_out, str):
-        return dict(held_out) if isinstance(held_out, Mapping) else None
+        return None
     if comparison is None:
         raise ValueError(f"held_out={held_out!r} names a method of a comparison: pass comparison as well.")
     return errors_in(comparison, held_out)

@@ -25,6 +25,7 @@ SCRIPTS = (
     "heatmap.js",
     "features.js",
     "errors.js",
+    "sort.js",
     "start.js",
 )
 #: Characters that could end the element with the data, or a line of it.

@@ -1,4 +1,4 @@
-// Errors on held-out rows: a small dot for each split, a large one for their mean.
+// Errors on held-out rows: a dot with one standard error to either side, or with a small dot for each split.
 
 const drawErrors = (figure, rows, metric, guess) => {
   const roomy = figure.clientWidth >= 560;
@@ -6,7 +6,8 @@ const drawErrors = (figure, rows, metric, guess) => {
   const { picture, width, height } = canvas(figure, rows.length * row + 62, "Errors on held-out rows");
   const frame = { left: roomy ? 190 : 112, right: width - 16, top: 24, bottom: height - 38 };
   const factor = metric.percent ? 100 : 1;
-  const all = rows.flatMap((entry) => [...entry.errors, entry.error]).concat(guess === null ? [] : [guess]);
+  const spread = (entry) => (entry.errors ? [Math.min(...entry.errors), Math.max(...entry.errors)] : [entry.error - (entry.standard_error ?? 0), entry.error + (entry.standard_error ?? 0)]);
+  const all = rows.flatMap((entry) => [...spread(entry), entry.error]).concat(guess === null ? [] : [guess]);
   const high = Math.max(...all, 1e-12) * 1.04;
   const x = scale([0, high], [frame.left, frame.right]);
   const { values, step } = ticks(0, high * factor, Math.max(2, Math.floor((frame.right - frame.left) / (roomy ? 80 : 56))));
@@ -30,19 +31,20 @@ const drawErrors = (figure, rows, metric, guess) => {
   const marks = rows.map((entry, i) => {
     const y = frame.top + row * (i + 0.5);
     picture.append(words(frame.left - 12, y + 4, short(entry.name, roomy ? 22 : 13), { "text-anchor": "end", class: "strong" }));
-    const ends = [Math.min(...entry.errors), Math.max(...entry.errors)];
-    picture.append(svg("line", { class: "spread", x1: x(ends[0]), x2: x(ends[1]), y1: y, y2: y }));
-    for (const error of entry.errors) picture.append(svg("circle", { class: "split", cx: x(error), cy: y, r: 3.5 }));
+    const ends = spread(entry);
+    picture.append(svg("line", { class: "spread", x1: x(Math.max(0, ends[0])), x2: x(ends[1]), y1: y, y2: y }));
+    for (const error of entry.errors ?? []) picture.append(svg("circle", { class: "split", cx: x(error), cy: y, r: 3.5 }));
     const node = svg("circle", { class: "mean", cx: x(entry.error), cy: y, r: 7 });
     picture.append(node);
-    return { node, x: x(entry.error), y, lines: [entry.name, `mean ${format(entry.error)}`, `splits ${entry.errors.map(format).join(", ")}`] };
+    const beside = entry.errors ? `splits ${entry.errors.map(format).join(", ")}` : `standard error ${format(entry.standard_error)}`;
+    return { node, x: x(entry.error), y, lines: [entry.name, `error ${format(entry.error)}`, beside] };
   });
   explore(picture, marks, { reach: 400 });
 };
 
 const drawHeldOut = (figure) => {
-  const { rows, metric, guess } = report.held_out;
-  drawErrors(figure, rows.filter((row) => row.error !== null), metric, guess);
+  const { rows, metric } = report.held_out;
+  drawErrors(figure, rows.filter((row) => row.error !== null), metric, null);
 };
 
 const drawComparison = (figure) => {

@@ -1,0 +1,123 @@
+"""How good predictions of held-out rows are, with standard errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import rankdata
+
+from l1lsmi._arrays import HostArray
+
+#: Smallest probability in a log loss.
+LEAST = 1e-6
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number that is estimated from held-out rows.
+
+    Attributes
+    ----------
+    value : float
+    standard_error : float
+    """
+
+    value: float
+    standard_error: float
+
+
+def class_metrics(
+    truth: HostArray,
+    predicted: HostArray,
+    scores: HostArray | None,
+    are_probabilities: bool,
+    folds: HostArray,
+) -> dict[str, Estimate]:
+    """Error rate, balanced accuracy, area under the ROC curve, and log loss of probabilities.
+
+    Parameters
+    ----------
+    truth, predicted : numpy.ndarray of int, shape (n,)
+        Codes of classes.
+    scores : numpy.ndarray of shape (n, classes) or None
+    are_probabilities : bool
+    folds : numpy.ndarray of int, shape (n,)
+        Fold in which each row was held out.
+    """
+    wrong = (predicted != truth).astype(np.float64)
+    found = {"error rate": _mean(wrong, folds), "balanced accuracy": _balanced_accuracy(truth, wrong)}
+    if scores is not None and np.unique(truth).size > 1:
+        found["AUC"] = _area(truth, scores)
+        if are_probabilities:
+            likely = np.clip(scores[np.arange(truth.size), truth], LEAST, 1)
+            found["log loss"] = _mean(-np.log(likely), folds)
+    return found
+
+
+def number_metrics(truth: HostArray, predicted: HostArray, folds: HostArray) -> dict[str, Estimate]:
+    """Root mean squared error, mean absolute error and R² of numbers.
+
+    Parameters
+    ----------
+    truth, predicted : numpy.ndarray of shape (n,)
+    folds : numpy.ndarray of int, shape (n,)
+        Fold in which each row was held out.
+    """
+    squared = _mean((predicted - truth) ** 2, folds)
+    root, variance = np.sqrt(squared.value), float(truth.var()) or 1.0
+    return {
+        "root mean squared error": Estimate(
+            float(root), squared.standard_error / (2 * root) if root else 0.0
+        ),
+        "mean absolute error": _mean(np.abs(predicted - truth), folds),
+        "R²": Estimate(1 - squared.value / variance, squared.standard_error / variance),
+    }
+
+
+def _mean(losses: HostArray, folds: HostArray) -> Estimate:
+    """Mean over rows; its standard error is that of rows or that of folds, whichever is larger.
+
+    Rows say nothing about how much models of other training rows differ, folds little where they are few.
+    """
+    of_rows = losses.std() / np.sqrt(losses.size)
+    counts = np.bincount(folds)
+    means = np.bincount(folds, losses)[counts > 0] / counts[counts > 0]
+    of_folds = means.std(ddof=1) / np.sqrt(means.size) if means.size > 1 else 0.0
+    return Estimate(float(losses.mean()), float(max(of_rows, of_folds)))
+
+
+def _balanced_accuracy(truth: HostArray, wrong: HostArray) -> Estimate:
+    counts = np.bincount(truth)
+    present = counts > 0
+    right = 1 - np.bincount(truth, wrong)[present] / counts[present]
+    variance = right * (1 - right) / counts[present]
+    return Estimate(float(right.mean()), float(np.sqrt(variance.sum()) / right.size))
+
+
+def _area(truth: HostArray, scores: HostArray) -> Estimate:
+    """Area under the ROC curve, of more than two classes the mean of each against the others."""
+    classes = np.unique(truth)
+    if scores.shape[1] == 2:
+        return _area_of(truth == 1, scores[:, 1] - scores[:, 0])
+    areas = [_area_of(truth == one, scores[:, one]) for one in classes]
+    error = np.sqrt(np.mean([area.standard_error**2 for area in areas]))
+    return Estimate(float(np.mean([area.value for area in areas])), float(error))
+
+
+def _area_of(positive: HostArray, score: HostArray) -> Estimate:
+    """By ranks (Mann and Whitney), with the standard error of Hanley and McNeil."""
+    n, m = int(positive.sum()), int((~positive).sum())
+    area = (rankdata(score)[positive].sum() - n * (n + 1) / 2) / (n * m)
+    both, other = area / (2 - area), 2 * area**2 / (1 + area)
+    variance = area * (1 - area) + (n - 1) * (both - area**2) + (m - 1) * (other - area**2)
+    return Estimate(float(area), float(np.sqrt(max(variance, 0.0) / (n * m))))
+
+
+def standardised(errors: list[Estimate], guesses: list[float]) -> Estimate:
+    """Mean over targets of the error over that of a constant prediction."""
+    shares = [
+        (one.value / guess, one.standard_error / guess) for one, guess in zip(errors, guesses, strict=True)
+    ]
+    values, parts = zip(*shares, strict=True)
+    return Estimate(float(np.mean(values)), float(np.sqrt(np.square(parts).sum()) / len(parts)))

@@ -1,0 +1,250 @@
+"""How well models predict held-out rows with the selected features."""
+
+import sys
+from itertools import chain
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import balanced_accuracy_score, log_loss, r2_score, roc_auc_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
+
+from l1lsmi import L1LSMI, FeatureSelector
+from l1lsmi.baselines import MRMR, LassoK
+from l1lsmi.evaluation import Estimate, selection_scores
+from l1lsmi.evaluation._metrics import class_metrics, number_metrics
+from l1lsmi.evaluation._models import predict_rows
+from l1lsmi.evaluation._words import how_tested, model_sentences, shown
+from l1lsmi.evaluation.selection_scores import quick_copy
+from l1lsmi.measures import Pearson
+from l1lsmi.strategies import Ranking
+
+
+def data(n=160, m=6, seed=0):
+    X = np.random.default_rng(seed).normal(size=(n, m))
+    return X, X[:, 0] - X[:, 1] + 0.3 * np.random.default_rng(seed + 1).normal(size=n)
+
+
+RANKING = FeatureSelector(Pearson(), Ranking(), 2)
+
+
+class Recorder(BaseEstimator):
+    """Selects the first column, and records the rows that it was given."""
+
+    seen: ClassVar[list] = []
+
+    def fit(self, X, y, sample_weight=None):
+        Recorder.seen.append((X[:, 0].tolist(), None if sample_weight is None else list(sample_weight)))
+        self.n_ = X.shape[1]
+        return self
+
+    def get_support(self):
+        return np.arange(self.n_) == 0
+
+
+# -- metrics ----------------------------------------------------------------------------------
+
+
+def test_metrics_of_classes_are_those_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 200)
+    share = np.clip(truth * 0.3 + rng.random(200) * 0.7, 0.01, 0.99)
+    scores, folds = np.column_stack([1 - share, share]), np.arange(200) % 5
+    found = class_metrics(truth, (share > 0.5).astype(int), scores, True, folds)
+    assert found["error rate"].value == np.mean((share > 0.5) != truth)
+    assert found["balanced accuracy"].value == pytest.approx(balanced_accuracy_score(truth, share > 0.5))
+    assert found["AUC"].value == pytest.approx(roc_auc_score(truth, share))
+    assert found["log loss"].value == pytest.approx(log_loss(truth, share))
+    three = rng.integers(0, 3, 200)
+    several = np.eye(3)[three] + rng.random((200, 3))
+    area = class_metrics(three, several.argmax(axis=1), several, False, folds)["AUC"].value
+    expected = roc_auc_score(three, several / several.sum(1, keepdims=True), multi_class="ovr")
+    assert area == pytest.approx(expected, abs=0.02)
+    assert "log loss" not in class_metrics(three, three, several, False, folds)
+
+
+def test_metrics_of_numbers_are_those_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=100)
+    predicted = truth + 0.5 * rng.normal(size=100)
+    found = number_metrics(truth, predicted, np.zeros(100, dtype=int))
+    assert found["R²"].value == pytest.approx(r2_score(truth, predicted))
+    assert found["root mean squared error"].value == pytest.approx(np.sqrt(np.mean((truth - predicted) ** 2)))
+    assert found["mean absolute error"].value == pytest.approx(np.abs(truth - predicted).mean())
+
+
+def test_standard_errors_are_those_of_repeated_draws():
+    errors, told = [], []
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        truth = rng.integers(0, 2, 100)
+        score = truth + rng.normal(size=100)
+        scores = np.column_stack([-score, score])
+        found = class_metrics(truth, (score > 0.5).astype(int), scores, False, np.zeros(100, int))
+        errors.append([found[name].value for name in ("error rate", "balanced accuracy", "AUC")])
+        told.append([found[name].standard_error for name in ("error rate", "balanced accuracy", "AUC")])
+    np.testing.assert_allclose(np.mean(told, axis=0), np.std(errors, axis=0), rtol=0.15)
+
+
+def test_folds_that_differ_raise_the_standard_error():
+    wrong, folds = np.repeat([1, 0, 0, 0], 50), np.repeat(np.arange(4), 50)
+    even = class_metrics(np.zeros(200, int), np.tile([1, 0, 0, 0], 50), None, False, folds)
+    uneven = class_metrics(np.zeros(200, int), wrong, None, False, folds)
+    assert uneven["error rate"].value == even["error rate"].value
+    assert uneven["error rate"].standard_error > 5 * even["error rate"].standard_error
+
+
+# -- models -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", [None, LogisticRegression(), LinearSVC(), KNeighborsClassifier()])
+def test_any_classifier_predicts(model):
+    X, y = data()
+    found = selection_scores(RANKING, X, np.where(y > 0, "up", "down"), model=model)
+    metrics = found.sets["selected"].metrics
+    assert metrics["error rate"].value < 0.2 and metrics["AUC"].value > 0.9
+    assert ("log loss" in metrics) == hasattr(model, "predict_proba")
+    assert found.model == ("kernel ridge regression" if model is None else type(model).__name__)
+
+
+def test_regression_in_the_units_of_the_target():
+    X, y = data()
+    found = selection_scores(RANKING, X, 1000 * y + 5000, model=LinearRegression())
+    assert found.sets["selected"].metrics["root mean squared error"].value == pytest.approx(300, rel=0.2)
+    assert found.sets["no features"].metrics["R²"].value == pytest.approx(0, abs=0.05)
+    default = selection_scores(RANKING, X, 1000 * y + 5000)
+    assert default.sets["selected"].metrics["root mean squared error"].value < 500
+
+
+def test_many_rows_are_boosted_and_one_fold_is_tested(monkeypatch):
+    module = sys.modules[selection_scores.__module__]
+    monkeypatch.setattr(module, "MANY_ROWS", 2_600)
+    monkeypatch.setattr(module, "MAX_TESTED", 400)
+    X, y = data(3_000, 4)
+    found = selection_scores(RANKING, X, y > 0)
+    assert (found.model, found.n_folds, found.n_train, found.n_tested) == ("gradient boosting", 1, 2_400, 400)
+    assert "fitted on 2,400 rows, and tested on 400 others" in how_tested(found)
+    assert found.sets["selected"].metrics["error rate"].value < 0.15
+
+
+def test_classes_without_training_rows_have_scores():
+    rng = np.random.default_rng(0)
+    train, test, y = rng.normal(size=(30, 2)), rng.normal(size=(5, 2)), np.arange(30) % 2
+    for model in (None, LogisticRegression(), LinearSVC(), RandomForestClassifier(5)):
+        found = predict_rows(model, train, y, test, 3, rng)
+        assert found.scores.shape == (5, 3) and (found.scores.argmax(axis=1) < 2).all()
+
+
+# -- folds ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "n_folds"), [(100, 10), (200, 5)])
+def test_every_row_is_held_out_once(n, n_folds):
+    X, y = data(n)
+    Recorder.seen.clear()
+    found = selection_scores(Recorder(), X, y, fit_params={"sample_weight": X[:, 0]})
+    assert (found.n_folds, found.n_tested, len(Recorder.seen)) == (n_folds, n, n_folds)
+    held_out = [sorted(set(X[:, 0]) - set(rows)) for rows, _ in Recorder.seen]
+    assert sorted(chain.from_iterable(held_out)) == sorted(X[:, 0])
+    assert all(rows == weights for rows, weights in Recorder.seen)
+
+
+def test_groups_are_never_split():
+    X, y = data()
+    groups = np.arange(160) // 8
+    Recorder.seen.clear()
+    selection_scores(Recorder(), X, y, groups=groups)
+    of_row = dict(zip(X[:, 0], groups, strict=True))
+    for rows, _ in Recorder.seen:
+        seen = {of_row[value] for value in rows}
+        assert len(rows) == 8 * len(seen)
+
+
+def test_noise_is_not_better_than_a_guess():
+    """The rows of a fold must not have been seen by the selection."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2_000)), np.arange(60) % 2
+    found = selection_scores(FeatureSelector(Pearson(), Ranking(), 5), X, y)
+    error = found.sets["selected"].metrics["error rate"]
+    assert error.value > 0.5 - 2.5 * error.standard_error
+
+
+def test_rivals_and_failures():
+    X, y = data()
+    found = selection_scores(RANKING, X, y, rivals={"mRMR": MRMR(2), "Lasso": LassoK(2), "none": LassoK(99)})
+    assert "99" in found.sets["none"].failure and found.sets["none"].metrics == {}
+    assert found.best_rival in ("mRMR", "Lasso")
+    with pytest.raises(ValueError, match="99"):
+        selection_scores(LassoK(99), X, y)
+
+
+def test_copies_for_folds_are_quick():
+    X, y = data()
+    chosen = L1LSMI("auto", n_restarts=5, verbose=0, random_state=0).fit(X, y)
+    quick = quick_copy(chosen)
+    assert (quick.n_features_to_select, quick.n_restarts, quick.p_value) == (2, 1, False)
+    assert not hasattr(quick, "support_") and clone(chosen).n_restarts == 5
+
+
+def test_categories_and_missing_values_reach_the_model():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"kind": rng.choice(list("abcd"), 200), "x": rng.normal(size=200)})
+    y = np.isin(frame["kind"], ["a", "d"]).astype(int)
+    frame.loc[::9, "x"] = np.nan
+    found = selection_scores(L1LSMI(1, random_state=0), frame, y, model=LogisticRegression())
+    assert found.sets["selected"].metrics["error rate"].value == 0
+
+
+# -- words ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "metric", "text"),
+    [
+        (0.0837, 0.0214, "error rate", "8.4 ± 2.1 %"),
+        (0.5, 0.061, "error rate", "50 ± 6 %"),
+        (1234.5, 67.8, "mean absolute error", "1230 ± 70"),
+        (0.00123, 0.000217, "mean absolute error", "0.00123 ± 0.00022"),
+        (0.0, 0.0, "error rate", "0 ± 0 %"),
+        (-0.0001, 0.02, "R²", "0.000 ± 0.020"),
+        (float("nan"), 1.0, "R²", "unknown"),
+    ],
+)
+def test_estimates_are_shown_with_the_digits_that_they_have(value, error, metric, text):
+    assert shown(Estimate(value, error), metric) == text
+
+
+def test_sentences_tell_the_errors():
+    X, y = data()
+    found = selection_scores(RANKING, X, y > 0, rivals={"mRMR": MRMR(2)})
+    first, second = model_sentences(found, 6)
+    told = [shown(found.sets[name].metrics["error rate"], "error rate") for name in found.sets]
+    assert first.startswith(
+        f"Kernel ridge regression with the selected features has an error rate of {told[0]}"
+    )
+    for words, number in zip(("all 6 features", "without features", "those of mRMR"), told[1:], strict=True):
+        assert f"{words} {number}" in first
+    assert second.startswith("Balanced accuracy ") and "AUC" in second
+    assert how_tested(found).startswith("In each of 5 folds")
+
+
+# -- bad input --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (RandomForestClassifier, "model is the class RandomForestClassifier: pass an estimator"),
+        ("forest", "model is 'forest': pass an estimator"),
+        (LinearRegression(), "model=LinearRegression is a regressor, but the target needs a classifier"),
+    ],
+)
+def test_bad_models_get_one_sentence(model, words):
+    X, y = data()
+    with pytest.raises(ValueError, match=words):
+        selection_scores(RANKING, X, y > 0, model=model)
