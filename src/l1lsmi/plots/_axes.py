@@ -12,7 +12,9 @@ import numpy as np
 from l1lsmi._arrays import HostArray
 
 #: Smallest size of a font, in points.
-MIN_FONT = 4.0
+MIN_FONT = 4.5
+#: Share of the space of a label that its font takes.
+FONT_SHARE = 0.72
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ LIGHT = Palette(
     up="#0A6A8A",
 )
 DARK = Palette(
-    ("#56B4E9", "#E69F00", "#2FC79C", "#CC79A7", "#F0E442", "#E8703A", "#FFFFFF"),
+    ("#56B4E9", "#F08A3C", "#5FD9B4", "#CC79A7", "#F0E442", "#9A8CFF", "#FFFFFF"),
     grey="#A8A8A8",
     pale="#5C5C5C",
     down="#F0A05A",
@@ -131,7 +133,7 @@ def fitting_font(points: float, n: int) -> float:
     """Size of the font with which n labels fit into a length, at most that of labels of ticks."""
     from matplotlib import rcParams
 
-    return max(MIN_FONT, min(font_points(rcParams["ytick.labelsize"]), 0.72 * points / max(n, 1)))
+    return max(MIN_FONT, min(font_points(rcParams["ytick.labelsize"]), FONT_SHARE * points / max(n, 1)))
 
 
 def ticks_at(ax: Any, sizes: Iterable[int], first: Iterable[int] = ()) -> None:

@@ -12,6 +12,8 @@ from l1lsmi.explain import Contributions, contributions
 from l1lsmi.explain._fitted import NO_FEATURES, column_names, selected_columns
 from l1lsmi.explain.sample import MAX_ROWS
 from l1lsmi.plots._axes import (
+    FONT_SHARE,
+    MIN_FONT,
     Display,
     Palette,
     check_axes,
@@ -25,16 +27,21 @@ from l1lsmi.plots._axes import (
     without_frame,
 )
 
-#: Largest number of features with bars.
+#: Largest number of features with bars; low axes have fewer.
 MAX_BARS = 40
 
 
 class _BarDisplay(Display):
     """One row per feature, the first at the top."""
 
-    def _begin_rows(self, ax: Any, n: int) -> Palette:
-        """Axes that are high enough for n rows where they are new."""
-        return self._begin(ax, (6.4, max(4.8, 1.4 + 0.22 * n)))
+    def _begin_rows(self, ax: Any, n: int, row: float = 0.22) -> tuple[Palette, int]:
+        """Colours, and how many of n rows there are: given axes have as many as have room for their names.
+
+        New axes are high enough, with rows of so many inches.
+        """
+        n = min(n, MAX_BARS)
+        palette = self._begin(ax, (6.4, max(4.8, 1.4 + row * n)))
+        return palette, min(n, max(1, int(points_of(self.ax_)[1] * FONT_SHARE / MIN_FONT)))
 
     def _name_rows(self, names: Sequence[str], label: str, n_hidden: int) -> None:
         ax, n = self.ax_, len(names)
@@ -145,8 +152,8 @@ class WeightsDisplay(_BarDisplay):
         """
         from matplotlib.patches import Rectangle
 
-        order = np.argsort(-self.weights, kind="stable")[:MAX_BARS]
-        palette = self._begin_rows(ax, order.size)
+        palette, n = self._begin_rows(ax, self.weights.size)
+        order = np.argsort(-self.weights, kind="stable")[:n]
         look = with_style(style, Rectangle, color=palette.lines[0], height=0.7)
         self.bars_ = self.ax_.barh(np.arange(order.size), self.weights[order], **look)
         self._name_rows([self.names[i] for i in order], self.weight_name, self.weights.size - order.size)
@@ -266,8 +273,8 @@ class ContributionsDisplay(_BarDisplay):
         from matplotlib.patches import Rectangle
 
         found = self.contributions
-        order = np.lexsort((-found.alone, -found.lost))[:MAX_BARS]
-        palette = self._begin_rows(ax, round(1.3 * order.size))
+        palette, n = self._begin_rows(ax, found.columns.size, 0.29)
+        order = np.lexsort((-found.alone, -found.lost))[:n]
         ax, places = self.ax_, np.arange(order.size)
         lost = with_style(style, Rectangle, color=palette.lines[0], height=0.36)
         alone = with_style(style, Rectangle, color=palette.lines[1], height=0.36)
@@ -399,8 +406,8 @@ class FrequencyDisplay(_BarDisplay):
         # Of equal frequencies, selected features come first.
         order = np.lexsort((~chosen, -self.frequency))
         found = order[(self.frequency[order] > 0) | chosen[order]]
-        self.columns_ = found[:MAX_BARS]
-        palette = self._begin_rows(ax, self.columns_.size)
+        palette, n = self._begin_rows(ax, found.size)
+        self.columns_ = found[:n]
         ax = self.ax_
         colours = [palette.lines[0] if chosen[j] else palette.pale for j in self.columns_]
         look = with_style(style, Rectangle, color=colours, height=0.7)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +12,15 @@ from l1lsmi._arrays import HostArray
 from l1lsmi.explain import Interactions, Redundancy, interactions, redundancy
 from l1lsmi.explain._fitted import selected_columns
 from l1lsmi.explain.sample import MAX_ROWS
-from l1lsmi.plots._axes import Display, check_axes, fitting_font, luminance, points_of, short_names
+from l1lsmi.plots._axes import (
+    FONT_SHARE,
+    Display,
+    check_axes,
+    fitting_font,
+    luminance,
+    points_of,
+    short_names,
+)
 
 #: Matrices with at most this many features show their numbers.
 MAX_ANNOTATED = 8
@@ -60,11 +69,14 @@ class _MatrixDisplay(Display):
         if "norm" in style:
             look = {key: value for key, value in look.items() if key not in ("vmin", "vmax")}
         self.image_ = ax.imshow(shown, **look)
-        font = fitting_font(min(points_of(ax)), n)
-        short = short_names(names)
+        # The image is smaller than its axes, because names and the scale of colours take some of them.
+        room = 0.75 * min(points_of(ax))
+        font = fitting_font(room, n)
+        named = np.arange(0, n, ceil(font * n / (FONT_SHARE * room + font / 2)))
+        short = short_names(names[i] for i in named)
         slant = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if n <= 12 else {"rotation": 90}
-        ax.set_xticks(np.arange(n), short, fontsize=font, **slant)
-        ax.set_yticks(np.arange(n), short, fontsize=font)
+        ax.set_xticks(named, short, fontsize=font, **slant)
+        ax.set_yticks(named, short, fontsize=font)
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
         self.texts_ = self._write_numbers(shown) if n <= MAX_ANNOTATED else []

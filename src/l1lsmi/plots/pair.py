@@ -14,6 +14,7 @@ from l1lsmi.explain._fitted import column_names, fitted_weights, read_columns, s
 from l1lsmi.explain._values import ColumnValues, column_values
 from l1lsmi.explain.sample import encode_target, sample_target
 from l1lsmi.plots._axes import (
+    DARK,
     Display,
     Palette,
     check_axes,
@@ -218,7 +219,7 @@ class PairDisplay(Display):
         vertical = _placed(self.second, self.levels[1], rng)
         self.legend_ = self.colorbar_ = None
         if self.classes is None:
-            self._plot_numbers(horizontal.at, vertical.at, colorbar, style)
+            self._plot_numbers(horizontal.at, vertical.at, colorbar, palette, style)
         else:
             self._plot_classes(horizontal.at, vertical.at, palette, style)
         _finish_axis(ax, "x", horizontal, palette)
@@ -228,12 +229,19 @@ class PairDisplay(Display):
         without_frame(ax)
         return self
 
-    def _plot_numbers(self, x: HostArray, y: HostArray, colorbar: bool, style: dict[str, Any]) -> None:
+    def _plot_numbers(
+        self, x: HostArray, y: HostArray, colorbar: bool, palette: Palette, style: dict[str, Any]
+    ) -> None:
+        from matplotlib import colormaps
         from matplotlib.collections import PathCollection
+        from matplotlib.colors import ListedColormap
 
         look = with_style(style, PathCollection, s=14, linewidths=0)
         if "color" not in look:
+            # Without the end of the scale that is too close to the background.
+            ends = (0.3, 1.0) if palette is DARK else (0.0, 0.93)
             look.setdefault("c", self.target)
+            look.setdefault("cmap", ListedColormap(colormaps["viridis"](np.linspace(*ends, 256))))
         self.points_ = [self.ax_.scatter(x, y, **look)]
         if colorbar and "color" not in look:
             self.colorbar_ = self.figure_.colorbar(self.points_[0], ax=self.ax_)
