@@ -127,6 +127,11 @@ def test_paths_of_weights_are_shares():
             np.testing.assert_allclose(named[f"x{column}"].get_ydata(), share)
     ax = display.ax_
     assert len(lines) == 2 and len(display.other_lines_) == 4 and len(ax.lines) == 6
+    drawn = [*zip(display.columns_, display.lines_, strict=True)]
+    drawn += [*zip(display.other_columns_, display.other_lines_, strict=True)]
+    of = dict(zip(columns, shares, strict=True))
+    for column, line in drawn:
+        np.testing.assert_allclose(np.nan_to_num(line.get_ydata()), of[column])
     assert labels(ax.get_xticklabels()) == [str(s.size) for s in path.steps]
     assert ax.get_ylabel() == "share of the weight (%)" and ax.get_title(loc="left") == ""
 

@@ -50,7 +50,9 @@ class SelectionPathDisplay(Display):
     lines_ : list of matplotlib Line2D
         Of the selected features, or the line of the score.
     other_lines_ : list of matplotlib Line2D
-        Of features that are not selected; at most 18.
+        Of features that are not selected; at most 18, those that stay longest.
+    columns_, other_columns_ : numpy.ndarray of int
+        The feature of each of these lines; empty for the line of the score.
     texts_ : list of matplotlib Annotation
         The names.
 
@@ -80,6 +82,8 @@ class SelectionPathDisplay(Display):
 
     lines_: list[Any]
     other_lines_: list[Any]
+    columns_: HostArray
+    other_columns_: HostArray
     texts_: list[Any]
 
     def __init__(self, path: PathTable, *, names: Sequence[Any] | None = None, selected: Any = ()) -> None:
@@ -151,6 +155,7 @@ class SelectionPathDisplay(Display):
             raise ValueError("path has no steps: pass the path of a search that has some.")
         palette = self._begin(ax)
         self.lines_, self.other_lines_, self.texts_ = [], [], []
+        self.columns_ = self.other_columns_ = np.empty(0, dtype=np.intp)
         if self.path.kind == "radii":
             steps.sort(key=lambda step: -(step.radius or 0.0))
             self._plot_radii(PathTable(self.path.kind, tuple(steps)), palette, style)
@@ -168,6 +173,7 @@ class SelectionPathDisplay(Display):
         shares = 100 * weights / _totals(path)
         places = np.arange(len(path.steps))
         is_selected = np.isin(columns, self.selected)
+        self.columns_, self.other_columns_ = columns[is_selected], columns[~is_selected][:MAX_PALE]
         for share in shares[~is_selected][:MAX_PALE]:
             self.other_lines_ += ax.plot(
                 places, _until_zero(share), color=palette.pale, linewidth=0.8, zorder=1

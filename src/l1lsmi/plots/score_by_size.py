@@ -173,7 +173,8 @@ class ScoreBySizeDisplay(Display):
             self.errorbar_ = ax.errorbar(
                 sizes, scores, self.standard_errors, fmt="none", ecolor=colour, elinewidth=1, capsize=2
             )
-            ax.axhline(0, color=palette.pale, linewidth=0.8, zorder=0.5)
+            if (scores - self.standard_errors).min() <= 0:
+                ax.axhline(0, color=palette.pale, linewidth=0.8, zorder=0.5)
         if self.n_selected in sizes.tolist():
             self._mark(int(self.n_selected or 0), palette)
         if sizes.min() and sizes.max() > 50 * sizes.min():
