@@ -73,7 +73,7 @@ class _MatrixDisplay(Display):
         room = 0.75 * min(points_of(ax))
         font = fitting_font(room, n)
         named = np.arange(0, n, ceil(font * n / (FONT_SHARE * room + font / 2)))
-        short = short_names(names[i] for i in named)
+        short = short_names(names[i] for i in named.tolist())
         slant = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if n <= 12 else {"rotation": 90}
         ax.set_xticks(named, short, fontsize=font, **slant)
         ax.set_yticks(named, short, fontsize=font)
