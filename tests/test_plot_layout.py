@@ -155,6 +155,8 @@ def test_what_cannot_be_drawn_raises_a_clear_error():
         WeightsDisplay([1, 2, 3], ["a", "b"])
     with pytest.raises(ValueError, match="frequency='often' is no list of numbers: pass an array"):
         FrequencyDisplay("often")
+    with pytest.raises(ValueError, match="frequency is 0 for every feature: pass"):
+        FrequencyDisplay([0.0, 0.0]).plot()
     with pytest.raises(ValueError, match="scores has 1 entries, but sizes has 2: pass one for each size"):
         ScoreBySizeDisplay([1, 2], [0.5])
     with pytest.raises(ValueError, match=r"path=3 is no path: pass what explain\.path_table returns"):

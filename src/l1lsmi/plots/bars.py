@@ -406,6 +406,8 @@ class FrequencyDisplay(_BarDisplay):
         # Of equal frequencies, selected features come first.
         order = np.lexsort((~chosen, -self.frequency))
         found = order[(self.frequency[order] > 0) | chosen[order]]
+        if not found.size:
+            raise ValueError("frequency is 0 for every feature: pass frequencies of which some are above 0.")
         palette, n = self._begin_rows(ax, found.size)
         self.columns_ = found[:n]
         ax = self.ax_
