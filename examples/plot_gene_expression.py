@@ -58,13 +58,13 @@ for name, method in methods.items():
 # The interaction
 # ---------------
 # Among samples with inactive A, the disease depends on B and C together.
-off = table["A"] < 0
+from l1lsmi.plots import PairDisplay
+
+off = table[table["A"] < 0]
 figure, ax = plt.subplots(figsize=(5.5, 4.2), layout="constrained")
-for state, colour, word in ((True, "tab:red", "disease"), (False, "tab:blue", "healthy")):
-    rows = off & (disease == state)
-    ax.scatter(table.loc[rows, "B"], table.loc[rows, "C"], color=colour, label=word)
-ax.set(xlabel="expression of B", ylabel="expression of C", title="samples with inactive A")
-_ = ax.legend(frameon=False)
+names, classes = ("expression of B", "expression of C"), ("healthy", "disease")
+PairDisplay(off["B"], off["C"], disease[off.index], names=names, classes=classes).plot(ax)
+_ = ax.set_title("samples with inactive A")
 
 # %%
 # With 100 samples, a *pure* interaction of two genes among 5,000, in which neither has an effect alone,

@@ -12,6 +12,7 @@ columns, and only a narrow kernel detects interactions.
 # The class is whether two columns have the same sign. Compare a row with its neighbours.
 import matplotlib.pyplot as plt
 import numpy as np
+from l1lsmi.plots import PairDisplay
 
 rng = np.random.default_rng(1)
 X = rng.normal(size=(400, 2))
@@ -19,13 +20,12 @@ y = X[:, 0] * X[:, 1] > 0
 row = np.array([1.0, 1.0])
 distance = np.linalg.norm(X - row, axis=1)
 
-figure, ax = plt.subplots(figsize=(4.6, 4.4), layout="constrained")
-ax.scatter(*X[y].T, s=10, color="tab:blue")
-ax.scatter(*X[~y].T, s=10, color="tab:orange")
+figure, ax = plt.subplots(figsize=(5.8, 4.4), layout="constrained")
+PairDisplay(*X.T, y, names=("column 0", "column 1"), classes=("other sign", "same sign")).plot(ax)
 for width, style in ((0.7, "-"), (2.5, "--")):
     ax.add_patch(plt.Circle(tuple(row), width, fill=False, linestyle=style, linewidth=2))
     print(f"within {width} of the row: {y[distance < width].mean():.0%} are of its class")
-_ = ax.set(xlabel="column 0", ylabel="column 1", xlim=(-3, 3.6), ylim=(-3, 3.6), aspect="equal")
+_ = ax.set(xlim=(-3, 3.6), ylim=(-3, 3.6), aspect="equal")
 
 # %%
 # Near neighbours have the same class. Far neighbours do not: over the whole table the classes are balanced,

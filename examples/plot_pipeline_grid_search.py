@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from l1lsmi import L1LSMI
+from l1lsmi.plots import ScoreBySizeDisplay
 
 X, y = load_wine(return_X_y=True, as_frame=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_state=0, stratify=y)
@@ -31,17 +32,14 @@ pipeline = make_pipeline(L1LSMI(random_state=0), StandardScaler(), SVC())
 search = GridSearchCV(pipeline, {"l1lsmi__n_features_to_select": [1, 2, 4, 6]}, cv=3)
 search.fit(X_train, y_train)
 
-sizes = [params["l1lsmi__n_features_to_select"] for params in search.cv_results_["params"]]
 figure, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
-ax.errorbar(
-    sizes,
+display = ScoreBySizeDisplay(
+    [params["l1lsmi__n_features_to_select"] for params in search.cv_results_["params"]],
     search.cv_results_["mean_test_score"],
-    search.cv_results_["std_test_score"],
-    marker="o",
-    capsize=3,
-)
-ax.set(xlabel="number of features", ylabel="accuracy on held-out folds", xticks=sizes)
-ax.set_title("how many features are enough?")
+    standard_errors=search.cv_results_["std_test_score"] / 3**0.5,
+    n_selected=search.best_params_["l1lsmi__n_features_to_select"],
+    score_name="accuracy on held-out folds",
+).plot(ax)
 print(f"k = {search.best_params_['l1lsmi__n_features_to_select']} is best")
 print(f"accuracy on the test rows: {search.score(X_test, y_test):.2f}")
 

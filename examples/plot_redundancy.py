@@ -68,3 +68,12 @@ from l1lsmi.measures import SquaredMutualInformation
 measure = SquaredMutualInformation(random_state=0)
 for columns in ([0], [0, 3], [0, 2]):
     print(f"columns {columns!s:<8} {measure.score(X[:, columns], y):.2f}")
+
+# %%
+# The dependence between the selected columns, which is high for columns that can replace each other.
+from l1lsmi.plots import RedundancyDisplay
+
+figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+for ax, name in zip(axes, ("HSIC ranking", "L1LSMI"), strict=True):
+    RedundancyDisplay.from_estimator(methods[name], X, y, ax=ax)
+    ax.set_title(f"selected by {name}")

@@ -17,6 +17,7 @@ import pandas as pd
 from sklearn.datasets import load_diabetes
 
 from l1lsmi import L1LSMI
+from l1lsmi.plots import WeightsDisplay
 
 patients = load_diabetes(as_frame=True, scaled=False)
 X = patients.data.drop(columns="bp")
@@ -27,9 +28,8 @@ both = L1LSMI(4, p_value=False).fit(X, targets)
 print("both:", *both.get_feature_names_out())
 
 figure, ax = plt.subplots(figsize=(6, 3), layout="constrained")
-ax.barh(X.columns, both.weights_)
-ax.invert_yaxis()
-_ = ax.set(xlabel="weight for both targets")
+WeightsDisplay.from_estimator(both, ax=ax)
+_ = ax.set_xlabel("weight for both targets")
 
 # %%
 # Times until an event

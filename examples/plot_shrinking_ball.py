@@ -47,29 +47,20 @@ print(selector.stop_reason_)
 # sphinx_gallery_thumbnail_number = 2
 
 # %%
-# ``path_`` has every radius with its weights. The radius decreases from left to right, and weights are
-# plotted as shares of the radius.
-chosen = set(np.flatnonzero(selector.support_))
-restart = next(point.restart for point in selector.path_ if set(point.support) == chosen)
-points = [point for point in selector.path_ if point.restart == restart]
-shares = np.zeros((len(points), X.shape[1]))
-for row, point in zip(shares, points, strict=True):
-    row[point.support] = point.weights / point.radius
+# Each line is the share of a column in the sum of the weights, while the radius decreases from left to right.
+# The selected columns have names; the copies are drawn dotted here.
+from l1lsmi.explain import path_table
+from l1lsmi.plots import SelectionPathDisplay
 
+names = [f"true {j}" if j < 4 else f"column {j}" for j in range(X.shape[1])]
 figure, ax = plt.subplots(figsize=(7, 3.8), layout="constrained")
-random_bits = [*range(4, 7), *range(10, 50)]
-for name, columns, colour in (
-    ("random", random_bits, "silver"),
-    ("copy", [7, 8, 9], "tab:orange"),
-    ("true", range(4), "tab:green"),
-):
-    lines = ax.plot(shares[:, columns], color=colour, marker="o", markersize=4)
-    lines[0].set_label(name)
-ax.set_xticks(range(len(points)), [f"{point.radius:.2f}\n{point.size}" for point in points])
-ax.set(xlabel="radius, and columns left", ylabel="share of the radius")
-_ = ax.legend(loc="upper left", framealpha=1)
+display = SelectionPathDisplay.from_estimator(selector, feature_names=names, ax=ax)
+for column, line in zip(display.other_columns_, display.other_lines_, strict=True):
+    if column in (7, 8, 9):
+        line.set(color="black", linestyle=":", linewidth=1.6, label="copy" if column == 7 else None)
+_ = ax.legend(loc="upper left", frameon=False)
 
 # %%
 # The weights of random columns and copies become zero. In the end only the four true columns have weights.
-for point in points:
-    print(f"radius {point.radius:.3f}: {point.size:>2} columns, score {-point.cv_score:.3f}")
+for step in path_table(selector).steps:
+    print(f"radius {step.radius:.3f}: {step.size:>2} columns, score {step.score:.3f}")

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.datasets import load_wine
 
 from l1lsmi import L1LSMI
+from l1lsmi.plots import PairDisplay
 
 wines = load_wine()
 weights = np.random.default_rng(0).integers(0, 3, size=len(wines.target))
@@ -32,13 +33,10 @@ print("difference of the estimates:", abs(weighted.smi_ - copies.smi_))
 # of weights, and columns that tell the third one from the others gain.
 rare = np.flatnonzero((wines.target != 2) | (np.cumsum(wines.target == 2) <= 10))
 X, y = wines.data[rare], wines.target[rare]
-figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained", sharey=True)
+figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 for ax, how in zip(axes, (None, "balanced"), strict=True):
     selector = L1LSMI(2, class_weight=how, p_value=False).fit(X, y)
-    first, second = np.flatnonzero(selector.support_)
-    names = [wines.feature_names[j] for j in (first, second)]
-    print(f"class_weight={how!r}:", *names)
-    for wine in range(3):
-        ax.scatter(X[y == wine, first], X[y == wine, second], s=14, label=f"wine {wine}")
-    ax.set(title=f"class_weight={how!r}", xlabel=names[0], ylabel=names[1])
-_ = axes[0].legend(frameon=False)
+    names = wines.feature_names
+    display = PairDisplay.from_estimator(selector, X, y, feature_names=names, target_name="wine", ax=ax)
+    print(f"class_weight={how!r}:", *display.names)
+    ax.set_title(f"class_weight={how!r}")

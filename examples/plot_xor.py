@@ -17,14 +17,16 @@ rng = np.random.default_rng(0)
 X = rng.normal(size=(200, 10))
 y = X[:, 0] * X[:, 1] > 0
 
+from l1lsmi.plots import PairDisplay
+
 figure, axes = plt.subplots(1, 3, figsize=(9.5, 3), layout="constrained")
+classes, names = ("other sign", "same sign"), ("column 0", "column 1")
+display = PairDisplay(X[:, 0], X[:, 1], y, names=names, classes=classes).plot(axes[2])
+colours = [points.get_facecolor()[0] for points in display.points_]
 for column, ax in zip((0, 1), axes, strict=False):
-    ax.hist([X[y, column], X[~y, column]], bins=12, color=["tab:blue", "tab:orange"])
+    ax.hist([X[~y, column], X[y, column]], bins=12, color=colours)
     ax.set(title=f"column {column} alone", xlabel=f"column {column}", ylabel="rows")
-axes[2].scatter(*X[y, :2].T, s=14, color="tab:blue", label="same sign")
-axes[2].scatter(*X[~y, :2].T, s=14, color="tab:orange", label="other sign")
-axes[2].set(title="both together", xlabel="column 0", ylabel="column 1")
-_ = axes[2].legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+_ = axes[2].set_title("both together")
 
 # %%
 # In each column alone, the two classes have the same distribution. In both together, they do not overlap.

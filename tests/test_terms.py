@@ -30,7 +30,7 @@ from l1lsmi._rows.stream import StreamTable
 from l1lsmi._rows.table import Resources, Table
 from l1lsmi.explain import pair_terms
 from l1lsmi.measures import SquaredMutualInformation
-from l1lsmi.plots import plot_path
+from l1lsmi.plots import SelectionPathDisplay
 from l1lsmi.strategies import L1Path
 
 
@@ -356,7 +356,7 @@ def test_a_search_without_terms_follows_a_path(rng):
     assert with_terms.path_ == []
     assert sorted(with_terms.ranking_.tolist()) == [1, 1, 2, 3, 4, 5]
     with pytest.raises(ValueError, match="ended before it needed a path"):
-        plot_path(with_terms)
+        SelectionPathDisplay.from_estimator(with_terms)
     without = L1Path(terms=False).select(SquaredMutualInformation(), X, y, 2, random_state=0)
     assert np.array_equal(without.support, with_terms.support_)
     assert without.path

@@ -1,10 +1,25 @@
-"""Plots of a fitted selector with matplotlib (``pip install 'l1lsmi[plot]'``).
+"""Displays of a fitted selector with matplotlib (``pip install 'l1lsmi[plot]'``).
 
-Each function draws on the given axes, or on those of a new figure, and returns them. No function calls
-``plt.show`` or changes ``rcParams``.
+They work as the displays of scikit-learn. ``Display.from_estimator(selector, ...)`` computes what is drawn
+from a fitted selector, and draws it; the constructor takes numbers that are known already, as from
+`l1lsmi.explain`, and ``plot(ax)`` draws them, as often as it is called. Both draw on the given axes, or on
+those of a new figure, and keep them as ``ax_`` and ``figure_``, and what was drawn in further attributes.
+Colours follow the background, light or dark. Nothing calls ``plt.show`` or changes ``rcParams``.
 """
 
-from l1lsmi.plots.path import plot_path
-from l1lsmi.plots.scores import plot_interactions, plot_score_by_k, plot_weights
+from l1lsmi.plots.bars import ContributionsDisplay, FrequencyDisplay, WeightsDisplay
+from l1lsmi.plots.matrices import InteractionsDisplay, RedundancyDisplay
+from l1lsmi.plots.pair import PairDisplay
+from l1lsmi.plots.path import SelectionPathDisplay
+from l1lsmi.plots.score_by_size import ScoreBySizeDisplay
 
-__all__ = ["plot_interactions", "plot_path", "plot_score_by_k", "plot_weights"]
+__all__ = [
+    "ContributionsDisplay",
+    "FrequencyDisplay",
+    "InteractionsDisplay",
+    "PairDisplay",
+    "RedundancyDisplay",
+    "ScoreBySizeDisplay",
+    "SelectionPathDisplay",
+    "WeightsDisplay",
+]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
-from l1lsmi._arrays import HostArray, to_numpy
-from l1lsmi._validation.columns import Columns, is_frame, levels_in_order
+from l1lsmi._arrays import HostArray
+from l1lsmi._validation.columns import Columns
+from l1lsmi.explain._values import ColumnValues, column_values
 from l1lsmi.report._names import printable
 from l1lsmi.report._numbers import sig
 
@@ -20,35 +18,10 @@ MAX_LEVELS = 8
 MAX_VALUES = 6
 MAX_LEVEL_NAME = 80
 MISSING = "missing"
-DAYS_SINCE = "days since 1970-01-01"
-DAYS = "days"
 
 
-@dataclass(frozen=True, eq=False)
-class ShownColumn:
-    """One column of a report.
-
-    Attributes
-    ----------
-    x : numpy.ndarray of shape (n,)
-        Numbers, or numbers of levels; NaN where missing.
-    levels : sequence or None
-        Names of the levels by their numbers; None for numbers.
-    unit : str or None
-        What numbers count, of dates and durations.
-    """
-
-    x: HostArray
-    levels: Sequence[Any] | None = None
-    unit: str | None = None
-
-    @property
-    def has_value(self) -> HostArray:
-        return ~np.isnan(self.x)
-
-    @property
-    def n_missing(self) -> int:
-        return int(np.isnan(self.x).sum())
+class ShownColumn(ColumnValues):
+    """One column of a report."""
 
     def groups(self) -> list[tuple[str, HostArray]] | None:
         """Names and rows of the levels or values; None for numbers with many values."""
@@ -74,20 +47,8 @@ class ShownColumn:
 
 def shown_column(X: Any, x: Any, columns: Columns | None, j: int) -> ShownColumn:
     """A column of X, which has been read as `check_columns` does."""
-    values = np.asarray(to_numpy(x[:, j]), dtype=np.float64)
-    if columns is not None and columns.levels[j] is not None:
-        return ShownColumn(values, columns.levels[j])
-    if not is_frame(X):
-        return ShownColumn(values)
-    frame = nw.from_native(X, eager_only=True)
-    series = frame[frame.columns[j]]
-    if series.dtype == nw.Boolean:
-        return ShownColumn(values, ("no", "yes"))
-    if series.dtype in (nw.Date, nw.Datetime):
-        return ShownColumn(values, unit=DAYS_SINCE)
-    if series.dtype in (nw.Duration, nw.Time):
-        return ShownColumn(values, unit=DAYS)
-    return ShownColumn(values, levels_in_order(series))
+    column = column_values(X, x, columns, j)
+    return ShownColumn(column.x, column.levels, column.unit)
 
 
 def _label(value: float) -> str:
