@@ -95,7 +95,7 @@ def test_labels_of_40_features_with_long_names_do_not_overlap(wide, size):
     bars = WeightsDisplay(rng.random(k), names)
     frequency = FrequencyDisplay(rng.uniform(0.1, 1, k), names, selected=range(9), threshold=0.6)
     both = ContributionsDisplay(
-        explain.Contributions(np.arange(k), tuple(names), rng.random(k), rng.random(k), 1.0, 50, 50)
+        explain.Contributions(np.arange(k), tuple(names), *rng.random((3, k)), None, 1.0, 50, 50)
     )
     matrix = rng.random((k, k))
     pairs = explain.Interactions(np.arange(k), tuple(names), matrix, matrix, rng.random(k), matrix, 50, 50)

@@ -274,8 +274,8 @@ def test_contributions_are_bars_of_losses_and_scores():
     assert widths(display.bars_lost_) == found.lost[order].tolist()
     assert widths(display.bars_alone_) == found.alone[order].tolist()
     assert labels(display.ax_.get_yticklabels()) == [found.names[i] for i in order]
-    assert set(display.line_.get_xdata()) == {found.score} and display.bars_lost_[0].get_alpha() == 0.5
-    words = ["loss without it", "score alone", "score of the set"]
+    assert set(display.line_.get_xdata()) == {found.share} and display.bars_lost_[0].get_alpha() == 0.5
+    words = ["contribution", "predicts alone", "the set predicts"]
     assert labels(display.ax_.get_legend().get_texts()) == words
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from l1lsmi._arrays import HostArray
 from l1lsmi.explain import Contributions, contributions
 from l1lsmi.explain._fitted import NO_FEATURES, column_names, selected_columns
-from l1lsmi.explain.sample import MAX_ROWS
+from l1lsmi.explain.contributions import MAX_ROWS
 from l1lsmi.plots._axes import (
     FONT_SHARE,
     MIN_FONT,
@@ -161,10 +161,11 @@ class WeightsDisplay(_BarDisplay):
 
 
 class ContributionsDisplay(_BarDisplay):
-    """What each selected feature contributes: its score alone, and the loss of the set without it.
+    """What each selected feature contributes to predictions of held-out rows, and what it predicts alone.
 
-    A low score alone with a high loss is part of an interaction. A high score alone with a loss near 0 is
-    redundant, given the other features. The features with the largest losses are at the top.
+    A feature that predicts little alone and contributes much is part of an interaction. One that predicts
+    much alone and contributes little is redundant, given the others. Largest contributions are at the top,
+    with one standard error to either side.
 
     Parameters
     ----------
@@ -178,7 +179,7 @@ class ContributionsDisplay(_BarDisplay):
     bars_lost_, bars_alone_ : matplotlib BarContainer
         The first bar is at the top.
     line_ : matplotlib Line2D
-        The score of the whole set.
+        What the whole set predicts.
 
     See Also
     --------
@@ -195,7 +196,7 @@ class ContributionsDisplay(_BarDisplay):
     >>> y = X[:, 1] ^ X[:, 4]
     >>> display = ContributionsDisplay.from_estimator(L1LSMI(2, random_state=0).fit(X, y), X, y)
     >>> [round(float(bar.get_width()), 1) for bar in display.bars_lost_]
-    [0.5, 0.5]
+    [1.0, 1.0]
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
@@ -218,14 +219,13 @@ class ContributionsDisplay(_BarDisplay):
         X: Any,
         y: Any,
         *,
-        measure: Any = None,
         max_rows: int = MAX_ROWS,
         random_state: Any = 0,
         feature_names: Sequence[Any] | None = None,
         ax: Any = None,
         **style: Any,
     ) -> Self:
-        """Score the selected features of a fitted selector alone and without each, and draw the scores.
+        """Measure the contributions of the selected features, and draw them.
 
         Parameters
         ----------
@@ -233,7 +233,7 @@ class ContributionsDisplay(_BarDisplay):
         X : array-like of shape (n, n_features_in_)
             All features, selected or not.
         y : array-like of shape (n,) or (n, t)
-        measure, max_rows, random_state, feature_names : optional
+        max_rows, random_state, feature_names : optional
             As in `l1lsmi.explain.contributions`.
         ax : matplotlib Axes or None, default=None
             None makes a new figure.
@@ -249,7 +249,6 @@ class ContributionsDisplay(_BarDisplay):
             selector,
             X,
             y,
-            measure=measure,
             max_rows=max_rows,
             random_state=random_state,
             feature_names=feature_names,
@@ -278,13 +277,18 @@ class ContributionsDisplay(_BarDisplay):
         ax, places = self.ax_, np.arange(order.size)
         lost = with_style(style, Rectangle, color=palette.lines[0], height=0.36)
         alone = with_style(style, Rectangle, color=palette.lines[1], height=0.36)
-        self.bars_lost_ = ax.barh(places - 0.19, found.lost[order], label="loss without it", **lost)
-        self.bars_alone_ = ax.barh(places + 0.19, found.alone[order], label="score alone", **alone)
+        errors = {"xerr": found.standard_error[order], "ecolor": palette.grey}
+        self.bars_lost_ = ax.barh(places - 0.19, found.lost[order], label="contribution", **errors, **lost)
+        self.bars_alone_ = ax.barh(places + 0.19, found.alone[order], label="predicts alone", **alone)
         ax.axvline(0, color=palette.grey, linewidth=0.8)
         self.line_ = ax.axvline(
-            found.score, color=palette.grey, linewidth=1, linestyle="--", label="score of the set"
+            found.share, color=palette.grey, linewidth=1, linestyle="--", label="the set predicts"
         )
-        self._name_rows([found.names[i] for i in order], "score", found.columns.size - order.size)
+        self._name_rows(
+            [found.names[i] for i in order],
+            "share of the variation of the target",
+            found.columns.size - order.size,
+        )
         legend_above(ax, [self.bars_lost_, self.bars_alone_, self.line_])
         return self
 
