@@ -65,10 +65,10 @@ print(f"both together   {measure.score(X[:, [0, 1]], y):6.3f}   (the maximum for
 # %%
 # Limits
 # ------
-# With too many columns of noise, an interaction cannot be found. With 200 rows, the pair is found among 30
+# With too many columns of noise, an interaction cannot be found. With 50 rows, the pair is found among 30
 # columns, but not among 1000. An interaction is much easier to find where each column also has some effect
 # alone: see :ref:`sphx_glr_auto_examples_plot_gene_expression.py`.
 for n_columns in (10, 30, 1000):
-    X = np.random.default_rng(0).normal(size=(200, n_columns))
+    X = np.random.default_rng(0).normal(size=(50, n_columns))
     selector = L1LSMI(2, random_state=0).fit(X, X[:, 0] * X[:, 1] > 0)
     print(f"{n_columns:>5} columns: selected {selector.get_support(indices=True).tolist()}")

@@ -58,6 +58,9 @@ def run(args: Sequence[str] | None = None) -> int:
         result = app.main(args, prog_name="l1lsmi", standalone_mode=False, obj=state)
         if sys.stdout is not None:
             sys.stdout.flush()  # raises here what cannot be written
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.ctx.get_help() if error.ctx else "")
+        return DONE
     except click.ClickException as error:
         return _fail(state, "usage", error.format_message(), WRONG_USAGE, _hint(error))
     except (click.Abort, KeyboardInterrupt):

@@ -95,7 +95,9 @@ def _document(
     seconds: float,
     top: int | None,
 ) -> dict[str, Any]:
-    order = sorted(scores, key=lambda j: (-abs(scores[j][sort]), j))
+    # A correlation says as much if it is negative; estimates of other measures are negative by chance.
+    size = abs if sort == "pearson" else float
+    order = sorted(scores, key=lambda j: (-size(scores[j][sort]), j))
     prepared = data.prepared
     uses = {use.name: use.used_as for use in prepared.columns}
     return {
@@ -121,7 +123,11 @@ def _document(
 
 
 def _summary(result: dict[str, Any], names: tuple[str, ...]) -> str:
-    rows = [(f["name"], *(f"{f['scores'][name]:.3f}" for name in names)) for f in result["features"]]
+    # Adding 0 turns -0 into 0.
+    rows = [
+        (f["name"], *(f"{round(f['scores'][name], 3) + 0.0:.3f}" for name in names))
+        for f in result["features"]
+    ]
     table = text_table(("feature", *(name.upper() for name in names)), rows)
     measured, considered = result["features_measured"], result["features_considered"]
     more = f"\n  ... and {measured - len(rows):,} more" if len(rows) < measured else ""
