@@ -6,6 +6,9 @@
 #                 can be left out
 #   make test     set up .venv, then lint, types and all tests
 #   make docs     the documentation as a site in build/docs, every example run (minutes)
+#   make release-check   build what would be published, and use it without the checkout (minutes)
+#                 (FINAL=1: the changelog must have a date; EXTRAS=1: each extra alone;
+#                 PYTHONS="python3.12 python3.13": the wheel with each of these)
 #   make bench    the speed and accuracy tables (minutes)
 #   make peers    answers and speed beside other packages, which it installs
 #   make paper-toys   the paper's two tables of artificial data at full size (minutes)
@@ -22,7 +25,7 @@ RESULTS ?= build/paper
 JOBS ?= 2
 EXPERIMENTS = $(BIN)/python -m experiments
 
-.PHONY: select test lint docs bench peers paper-toys paper clean
+.PHONY: select test lint docs release-check bench peers paper-toys paper clean
 
 select: $(VENV)/.installed
 ifdef FILE
@@ -44,6 +47,9 @@ lint: $(VENV)/.tested
 docs: $(VENV)/.documented
 	rm -rf docs/api/generated
 	$(BIN)/python -m sphinx -q -W --keep-going docs build/docs
+
+release-check: $(VENV)/.release
+	$(BIN)/python scripts/release_check.py $(if $(FINAL),--final) $(if $(EXTRAS),--extras) $(PYTHONS:%=--python %)
 
 bench: $(VENV)/.tested
 	$(BIN)/python benchmarks/rivals.py
@@ -95,10 +101,14 @@ $(VENV)/.documented: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	touch $@
 
+$(VENV)/.release: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --editable '.[lint,release]'
+	touch $@
+
 $(VENV)/.torch: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet '$(TORCH)'
 	touch $@
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache
-	rm -rf build/docs docs/api/generated docs/api/backreferences docs/auto_examples
+	rm -rf dist build/docs docs/api/generated docs/api/backreferences docs/auto_examples

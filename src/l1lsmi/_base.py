@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import issparse
@@ -68,9 +68,14 @@ class Selector(SelectorMixin, BaseEstimator):
     #: Of selectors that have no such parameters.
     categorical_features: Any = "from_dtype"
     missing: str = "ignore"
+    n_features_in_: int
     support_: HostArray
     categories_: list[Any] | None
     warnings_: list[str]
+
+    if TYPE_CHECKING:
+        # scikit-learn has no types: what it adds would be Any to a user's type checker.
+        def get_support(self, indices: bool = False) -> HostArray: ...
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Select the features of X that are most informative about y.

@@ -35,6 +35,8 @@ class GraphSelector(Selector):
     }
 
     graph: str
+    ranking_: HostArray
+    scores_: HostArray
 
     def _takes_any_kind(self) -> bool:
         return True

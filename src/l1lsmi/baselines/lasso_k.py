@@ -112,6 +112,11 @@ class LassoK(Selector):
         "task": [StrOptions(set(TASKS))],
         "categorical_features": CATEGORICAL,
     }
+    coef_: HostArray
+    alpha_: float
+    n_active_: int
+    scores_: HostArray
+    ranking_: HostArray
 
     def __init__(
         self,

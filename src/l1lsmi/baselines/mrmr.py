@@ -127,6 +127,10 @@ class MRMR(Selector):
         "random_state": ["random_state"],
         "categorical_features": CATEGORICAL,
     }
+    order_: HostArray
+    relevance_: HostArray
+    scores_: HostArray
+    ranking_: HostArray
 
     def __init__(
         self,

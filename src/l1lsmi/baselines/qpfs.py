@@ -137,6 +137,11 @@ class QPFS(Selector):
         "random_state": ["random_state"],
         "categorical_features": CATEGORICAL,
     }
+    weights_: HostArray
+    alpha_: float
+    objective_: float
+    scores_: HostArray
+    ranking_: HostArray
 
     def __init__(
         self,

@@ -114,6 +114,8 @@ class ReliefF(Selector):
         ],
         "categorical_features": CATEGORICAL,
     }
+    ranking_: HostArray
+    scores_: HostArray
 
     def __init__(
         self,

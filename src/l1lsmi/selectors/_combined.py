@@ -35,7 +35,7 @@ from l1lsmi.strategies import L1Paper, L1Path, Strategy
 from l1lsmi.strategies._base import COUNT, UNSEEDED_ROWS
 from l1lsmi.strategies._pools import selectable, without_covariates
 from l1lsmi.strategies.selection import StopReason
-from l1lsmi.strategies.validation import CLEAR, search_validated
+from l1lsmi.strategies.validation import CLEAR, Validation, search_validated
 
 #: p-values above this are no evidence.
 EVIDENCE = 0.05
@@ -82,6 +82,11 @@ class PartsSelector(Selector):
     order_: HostArray
     order_sizes_: HostArray | None
     n_covariates_: int
+    ranking_: HostArray
+    validation_: Validation | None
+    frequency_: HostArray | None
+    pool_size_: int
+    path_: list[Any]
 
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None, covariates: Any = None
@@ -283,6 +288,10 @@ class L1Selector(PartsSelector):
     }
     algorithm: str
     n_jobs: int | None
+    weights_: HostArray
+    sigma_: float
+    radius_: float
+    n_iter_: int
 
     def _make_strategy(self) -> Strategy:
         handed = {name: getattr(self, name) for name in _HANDED}

@@ -147,6 +147,7 @@ class FeatureSelector(PartsSelector):
         "measure": [Measure, None],
         "strategy": [Strategy, None],
     }
+    score_: float
 
     def __init__(
         self,

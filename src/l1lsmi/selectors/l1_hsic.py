@@ -176,6 +176,7 @@ class L1HSIC(L1Selector):
         **L1Selector._parameter_constraints,
         **pick(HSIC, "sigma", "task", "tails"),
     }
+    hsic_: float
 
     def __init__(
         self,

@@ -219,6 +219,9 @@ class L1LSMI(L1Selector):
         **L1Selector._parameter_constraints,
         **pick(SquaredMutualInformation, "n_basis", "cv", "task", "tails"),
     }
+    smi_: float
+    cv_score_: float
+    regularization_: float
 
     def __init__(
         self,
