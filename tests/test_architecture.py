@@ -26,7 +26,7 @@ ALLOWED = {
     "_task": set(),
     "_columns": {"_messages"},
     "_numerics": GROUND,
-    "_validation": GROUND | {"_numerics"},
+    "_validation": GROUND | {"_numerics", "_messages"},
     "measures": GROUND | {"_numerics", "_validation"},
     "strategies": GROUND | {"_numerics", "_validation", "_progress"},
     "sources": GROUND | {"_numerics", "_validation", "_arrow"},

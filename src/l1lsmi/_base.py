@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -340,6 +341,25 @@ class Selector(SelectorMixin, BaseEstimator):
         found = np.zeros((values.shape[0], support.size), dtype=values.dtype)
         found[:, support] = values
         return found
+
+    def report(self, X: Any, y: Any, **options: Any) -> Any:
+        """Compute the report of the fitted selector, which a notebook shows.
+
+        Parameters
+        ----------
+        X : array-like or dataframe of shape (n_samples, n_features)
+            The data that the selector was fitted to.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        **options
+            See `l1lsmi.report.collect`; ``model`` is an estimator to test, for instance.
+
+        Returns
+        -------
+        report : l1lsmi.report.Report
+            Its ``save`` writes the page to a file.
+        """
+        # Reports know all selectors, and selectors nothing of reports: theirs is found when it is asked for.
+        return import_module("l1lsmi.report").make_report(self, X, y, **options)
 
     def _sparse_inverse(self, X: Any) -> Any:
         columns = np.flatnonzero(self._get_support_mask())

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from l1lsmi._arrays import HostArray, is_non_numpy, to_numpy
+from l1lsmi._messages import suggestion
 from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._validation.columns import Columns, is_frame, read_frame
 from l1lsmi._validation.parameters import check_share
@@ -188,7 +189,8 @@ def _column(parameter: str, item: Any, n_features: int, names: Sequence[str] | N
             )
         found = np.flatnonzero(np.asarray(names, dtype=object) == item)
         if not found.size:
-            raise ValueError(f"{parameter} names {item!r}, but X has no such column: check the spelling.")
+            near = suggestion(item, [str(name) for name in names])
+            raise ValueError(f"{parameter} names {item!r}, but X has no such column: {near}.")
         return int(found[0])
     if isinstance(item, bool | np.bool_) or not isinstance(item, Integral):
         raise ValueError(
