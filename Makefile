@@ -101,4 +101,4 @@ $(VENV)/.torch: $(VENV)/.installed
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache
-	rm -rf build/docs docs/api/generated docs/api/backreferences docs/auto_examples
+	rm -rf build/docs docs/api/generated docs/api/backreferences docs/auto_examples docs/auto_tutorials

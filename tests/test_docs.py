@@ -14,9 +14,10 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [path for path in sorted(DOCS.rglob("*")) if path.suffix in (".md", ".rst")]
 #: Written by the build, and not part of a checkout.
-WRITTEN = ("auto_examples", "api/generated", "api/backreferences", "_templates")
+WRITTEN = ("auto_examples", "auto_tutorials", "api/generated", "api/backreferences", "_templates")
 PAGES = [page for page in PAGES if not str(page.relative_to(DOCS)).startswith(WRITTEN)]
 EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
+TUTORIALS = sorted((ROOT / "tutorials").glob("plot_*.py"))
 MODULES = [
     "l1lsmi",
     *(
@@ -72,13 +73,15 @@ def test_every_page_can_be_reached():
     entries = {entry for page in PAGES for entry in toctree(page)}
     pages = {page.with_suffix("").resolve() for page in PAGES}
     assert pages - {DOCS / "index"} <= entries
-    assert entries - pages == {DOCS / "auto_examples" / "index"}
+    assert entries - pages == {DOCS / "auto_examples" / "index", DOCS / "auto_tutorials" / "index"}
 
 
 def test_the_gallery_has_an_order_and_examples_are_short():
-    order = runpy.run_path(str(DOCS / "_extensions" / "gallery_order.py"))["ORDER"]
-    assert sorted(order) == [path.name for path in EXAMPLES]
+    order = runpy.run_path(str(DOCS / "_extensions" / "gallery_order.py"))
+    assert sorted(order["ORDER"]) == [path.name for path in EXAMPLES]
+    assert sorted(order["TUTORIALS"]) == [path.name for path in TUTORIALS]
     assert all(len(path.read_text().splitlines()) < 80 for path in EXAMPLES)
+    assert all(len(path.read_text().splitlines()) < 140 for path in TUTORIALS)
 
 
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
@@ -122,4 +125,6 @@ def test_links_to_examples_open_their_pages():
     to_gallery = runpy.run_path(str(DOCS / "_extensions" / "code_links.py"))["to_gallery"]
     assert to_gallery("[xor](../examples/plot_xor.py)") == "[xor](auto_examples/plot_xor.rst)"
     assert to_gallery("[all](../examples/README.txt)") == "[all](auto_examples/index.rst)"
+    assert to_gallery("[a](../tutorials/plot_credit_risk.py)") == "[a](auto_tutorials/plot_credit_risk.rst)"
+    assert to_gallery("[all](../tutorials/README.txt)") == "[all](auto_tutorials/index.rst)"
     assert to_gallery("[it](../examples/select_features.py)") == "[it](../examples/select_features.py)"
