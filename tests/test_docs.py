@@ -35,6 +35,7 @@ MODULES = [
             "plots",
             "report",
             "methods",
+            "sources",
         )
     ),
 ]
@@ -59,6 +60,12 @@ def test_every_public_name_is_in_the_reference(module):
     public = importlib.import_module(module).__all__
     assert sorted(listed_names(page)) == sorted(name for name in public if not name.startswith("_"))
     assert f".. currentmodule:: {module}\n" in page.read_text()
+
+
+def test_the_index_of_the_reference_has_every_name():
+    pages = (DOCS / "api" / f"{module.removeprefix('l1lsmi.')}.rst" for module in MODULES)
+    listed = [name for page in pages for name in listed_names(page)]
+    assert sorted(listed_names(DOCS / "api" / "index.rst")) == sorted(listed)
 
 
 def toctree(page):
