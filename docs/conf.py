@@ -83,6 +83,8 @@ html_favicon = "_static/logo.svg"
 html_show_sourcelink = False
 html_copy_source = False
 html_show_sphinx = False
+# Pages without pages below them need no navigation beside them.
+html_sidebars = {page: [] for page in ("index", "install", "quick_start", "cite", "changelog")}
 html_theme_options = {
     "logo": {"text": "l1lsmi"},
     "navbar_align": "left",

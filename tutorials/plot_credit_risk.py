@@ -40,9 +40,8 @@ loans.loc[rng.random(n) < 0.1, "income"] = np.nan
 risky = (loans["purpose"] == "business") & (loans["employment"] == "self-employed")
 risk = -4.6 + 7 * loans["rate"] + 2.2 * risky + 1.2 * silent
 default = pd.Series(np.where(rng.random(n) < 1 / (1 + np.exp(-risk)), "default", "repaid"))
-loans["reminders"] = np.where(
-    default == "default", 3, 0
-)  # sent after a default, but stored in the same table
+# Reminders are sent after a default, but they are stored in the same table.
+loans["reminders"] = np.where(default == "default", 3, 0)
 print(default.value_counts().to_string())
 print(loans.isna().sum().loc[lambda missing: missing > 0].to_string())
 
@@ -51,6 +50,7 @@ print(loans.isna().sum().loc[lambda missing: missing > 0].to_string())
 # -----------
 # ``warnings_`` names columns that give away the target. Such a column is not known when the loan is
 # granted.
+import textwrap
 import warnings
 
 from l1lsmi import L1LSMI
@@ -58,7 +58,7 @@ from l1lsmi import L1LSMI
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     first = L1LSMI(4, random_state=0).fit(loans, default)
-print(*first.warnings_, sep="\n")
+print(textwrap.fill(first.warnings_[0], 90))
 loans = loans.drop(columns="reminders")
 
 # %%
@@ -86,7 +86,7 @@ print(table.round(2).to_string())
 without = loans["savings"].isna()
 for name, rows in (("missing", without), ("given", ~without)):
     print(f"savings {name}: {(default[rows] == 'default').mean():.2f}")
-_ = table.plot.bar(figsize=(6, 3), rot=0, ylabel="share of defaults")
+_ = table.plot.bar(figsize=(6, 3), rot=0, xlabel="", ylabel="share of defaults")
 
 # %%
 # The honest error

@@ -68,7 +68,8 @@ _ = plot_score_by_k(selector)
 # Which genes?
 # ------------
 # A small set is one of several. Genes that are expressed together can replace each other, and the method
-# keeps one of them. Look for the replacements before you interpret the set.
+# keeps one of them. Look for the replacements before you interpret the set. A gene that looks the same in
+# both groups can still be useful together with another one.
 correlation = genes.corrwith(genes[selected[0]]).abs().sort_values(ascending=False)
 print(f"most correlated with {selected[0]}:")
 print(correlation.iloc[1:4].round(2).to_string())
