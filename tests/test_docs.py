@@ -128,6 +128,38 @@ def test_every_section_of_the_report_is_explained():
     }
 
 
+def test_numbers_of_the_comparison_are_those_of_the_results():
+    text = (DOCS / "comparison.md").read_text()
+    results = ROOT / "benchmarks" / "results"
+    signal = re.sub(r"\( +", "(", (results / "signal.txt").read_text())
+    rows = re.findall(r"^\| ([\d,]+) \| (\d.* s\).*) \|$", text, re.MULTILINE)
+    assert len(rows) == 4
+    for n, cells in rows:
+        line = re.search(rf"^ +{n.replace(',', '')} .*\)", signal, re.MULTILINE)[0]
+        assert re.findall(r"[\d.]+ \([\d.]+ s\)", line) == cells.split(" | ")
+    toys = (results / "toys.txt").read_text()
+    names = {
+        "l1-LSMI (`L1LSMI`)": "l1-LSMI",
+        "mRMR": "mRMR",
+        "ReliefF": "Relief",
+        "lasso, exactly k": "Lasso",
+    }
+    for name, method in names.items():
+        cells = re.search(rf"^\| {re.escape(name)} \| (\d.*) \|$", text, re.MULTILINE)[1].split(" | ")
+        line = re.search(rf"^{method} .*$", toys, re.MULTILINE)[0]
+        assert re.findall(r"(\d\.\d\d) \(", line) == cells[:3]
+    paper = (DOCS / "paper.md").read_text()
+    for name in ("LightGBM", "random forest", "HSIC Lasso", "mRMR"):
+        row = re.search(
+            rf"^\| {name}(?: importance)? \| (\d\.\d\d) \| (\d+ \| \d+ \| \d+) \|$", text, re.MULTILINE
+        )
+        ranks = re.search(rf"^\| {name} (?:\| \d+\.\d\d ){{2}}\| (\d+\.\d\d) \| ", paper, re.MULTILINE)
+        wins = re.search(
+            rf"^\| {name} \| (?:embedded|filter) \|.* (\d+ \| \d+ \| \d+) \|$", paper, re.MULTILINE
+        )
+        assert row.groups() == (ranks[1], wins[1])
+
+
 def test_links_to_examples_open_their_pages():
     to_gallery = runpy.run_path(str(DOCS / "_extensions" / "code_links.py"))["to_gallery"]
     assert to_gallery("[xor](../examples/plot_xor.py)") == "[xor](auto_examples/plot_xor.rst)"
