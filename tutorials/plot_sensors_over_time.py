@@ -14,8 +14,8 @@ selection and the error have to take this into account.
 # --------
 # The data are **simulated**. 60 machines are observed for 200 time steps by 12 sensors. Half of the
 # machines have a worn bearing. A worn machine vibrates more under load, a good one when it idles. So
-# neither the load nor the strength of the vibration tells much alone. Every sensor also has an offset that
-# is specific to the machine, and drifts.
+# neither the load nor the strength of the vibration is informative alone. Every sensor also has an offset
+# that is specific to the machine, and drifts.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -28,7 +28,7 @@ signals = rng.normal(size=(n_machines, n_steps, n_sensors))
 signals += 3 * rng.normal(size=(n_machines, 1, n_sensors))  # offsets
 signals += np.cumsum(rng.normal(scale=0.05, size=(n_machines, n_steps, n_sensors)), axis=1)  # drift
 signals[:, :, 0] = 4 * load + rng.normal(size=load.shape)  # the sensor of the load
-loud = np.where(load, worn[:, None], ~worn[:, None])  # others vibrate when they idle
+loud = np.where(load, worn[:, None], ~worn[:, None])  # a good machine vibrates when it idles
 signals[:, :, 1] += rng.normal(size=load.shape) * np.where(loud, 0.8, 0)
 
 # %%
