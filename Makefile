@@ -111,4 +111,4 @@ $(VENV)/.torch: $(VENV)/.installed
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache
-	rm -rf dist build/docs docs/api/generated docs/api/backreferences docs/auto_examples
+	rm -rf dist build/docs docs/api/generated docs/api/backreferences docs/auto_examples docs/auto_tutorials

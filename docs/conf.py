@@ -18,6 +18,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "numpydoc",
     "myst_parser",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "code_links",
     "example_report",
@@ -25,14 +26,14 @@ extensions = [
     "names",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "_templates", "auto_examples/*.ipynb"]
+exclude_patterns = ["_build", "_templates", "auto_examples/*.ipynb", "auto_tutorials/*.ipynb"]
 # What is in single backticks is linked where it is the name of something public.
 default_role = "py:obj"
 nitpicky = False
 
 # -- pages in Markdown ------------------------------------------------------------------------
 
-myst_enable_extensions = ["dollarmath"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
 
 # -- reference --------------------------------------------------------------------------------
@@ -51,8 +52,8 @@ numpydoc_validation_checks = {
 # -- gallery ----------------------------------------------------------------------------------
 
 sphinx_gallery_conf = {
-    "examples_dirs": "../examples",
-    "gallery_dirs": "auto_examples",
+    "examples_dirs": ["../tutorials", "../examples"],
+    "gallery_dirs": ["auto_tutorials", "auto_examples"],
     "filename_pattern": r"/plot_",
     "ignore_pattern": r"select_features\.py",
     "within_subsection_order": "gallery_order.order",
@@ -82,6 +83,8 @@ html_favicon = "_static/logo.svg"
 html_show_sourcelink = False
 html_copy_source = False
 html_show_sphinx = False
+# Pages without pages below them need no navigation beside them.
+html_sidebars = {page: [] for page in ("index", "install", "quick_start", "cite", "changelog")}
 html_theme_options = {
     "logo": {"text": "l1lsmi"},
     "navbar_align": "left",

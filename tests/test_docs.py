@@ -14,9 +14,10 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [path for path in sorted(DOCS.rglob("*")) if path.suffix in (".md", ".rst")]
 #: Written by the build, and not part of a checkout.
-WRITTEN = ("auto_examples", "api/generated", "api/backreferences", "_templates")
+WRITTEN = ("auto_examples", "auto_tutorials", "api/generated", "api/backreferences", "_templates")
 PAGES = [page for page in PAGES if not str(page.relative_to(DOCS)).startswith(WRITTEN)]
 EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
+TUTORIALS = sorted((ROOT / "tutorials").glob("plot_*.py"))
 MODULES = [
     "l1lsmi",
     *(
@@ -34,6 +35,7 @@ MODULES = [
             "plots",
             "report",
             "methods",
+            "sources",
         )
     ),
 ]
@@ -60,6 +62,12 @@ def test_every_public_name_is_in_the_reference(module):
     assert f".. currentmodule:: {module}\n" in page.read_text()
 
 
+def test_the_index_of_the_reference_has_every_name():
+    pages = (DOCS / "api" / f"{module.removeprefix('l1lsmi.')}.rst" for module in MODULES)
+    listed = [name for page in pages for name in listed_names(page)]
+    assert sorted(listed_names(DOCS / "api" / "index.rst")) == sorted(listed)
+
+
 def toctree(page):
     """Pages that a page has in its tables of contents."""
     text = page.read_text()
@@ -72,13 +80,15 @@ def test_every_page_can_be_reached():
     entries = {entry for page in PAGES for entry in toctree(page)}
     pages = {page.with_suffix("").resolve() for page in PAGES}
     assert pages - {DOCS / "index"} <= entries
-    assert entries - pages == {DOCS / "auto_examples" / "index"}
+    assert entries - pages == {DOCS / "auto_examples" / "index", DOCS / "auto_tutorials" / "index"}
 
 
 def test_the_gallery_has_an_order_and_examples_are_short():
-    order = runpy.run_path(str(DOCS / "_extensions" / "gallery_order.py"))["ORDER"]
-    assert sorted(order) == [path.name for path in EXAMPLES]
+    order = runpy.run_path(str(DOCS / "_extensions" / "gallery_order.py"))
+    assert sorted(order["ORDER"]) == [path.name for path in EXAMPLES]
+    assert sorted(order["TUTORIALS"]) == [path.name for path in TUTORIALS]
     assert all(len(path.read_text().splitlines()) < 80 for path in EXAMPLES)
+    assert all(len(path.read_text().splitlines()) < 140 for path in TUTORIALS)
 
 
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
@@ -118,8 +128,42 @@ def test_every_section_of_the_report_is_explained():
     }
 
 
+def test_numbers_of_the_comparison_are_those_of_the_results():
+    text = (DOCS / "comparison.md").read_text()
+    results = ROOT / "benchmarks" / "results"
+    signal = re.sub(r"\( +", "(", (results / "signal.txt").read_text())
+    rows = re.findall(r"^\| ([\d,]+) \| (\d.* s\).*) \|$", text, re.MULTILINE)
+    assert len(rows) == 4
+    for n, cells in rows:
+        line = re.search(rf"^ +{n.replace(',', '')} .*\)", signal, re.MULTILINE)[0]
+        assert re.findall(r"[\d.]+ \([\d.]+ s\)", line) == cells.split(" | ")
+    toys = (results / "toys.txt").read_text()
+    names = {
+        "l1-LSMI (`L1LSMI`)": "l1-LSMI",
+        "mRMR": "mRMR",
+        "ReliefF": "Relief",
+        "lasso, exactly k": "Lasso",
+    }
+    for name, method in names.items():
+        cells = re.search(rf"^\| {re.escape(name)} \| (\d.*) \|$", text, re.MULTILINE)[1].split(" | ")
+        line = re.search(rf"^{method} .*$", toys, re.MULTILINE)[0]
+        assert re.findall(r"(\d\.\d\d) \(", line) == cells[:3]
+    paper = (DOCS / "paper.md").read_text()
+    for name in ("LightGBM", "random forest", "HSIC Lasso", "mRMR"):
+        row = re.search(
+            rf"^\| {name}(?: importance)? \| (\d\.\d\d) \| (\d+ \| \d+ \| \d+) \|$", text, re.MULTILINE
+        )
+        ranks = re.search(rf"^\| {name} (?:\| \d+\.\d\d ){{2}}\| (\d+\.\d\d) \| ", paper, re.MULTILINE)
+        wins = re.search(
+            rf"^\| {name} \| (?:embedded|filter) \|.* (\d+ \| \d+ \| \d+) \|$", paper, re.MULTILINE
+        )
+        assert row.groups() == (ranks[1], wins[1])
+
+
 def test_links_to_examples_open_their_pages():
     to_gallery = runpy.run_path(str(DOCS / "_extensions" / "code_links.py"))["to_gallery"]
     assert to_gallery("[xor](../examples/plot_xor.py)") == "[xor](auto_examples/plot_xor.rst)"
     assert to_gallery("[all](../examples/README.txt)") == "[all](auto_examples/index.rst)"
+    assert to_gallery("[a](../tutorials/plot_credit_risk.py)") == "[a](auto_tutorials/plot_credit_risk.rst)"
+    assert to_gallery("[all](../tutorials/README.txt)") == "[all](auto_tutorials/index.rst)"
     assert to_gallery("[it](../examples/select_features.py)") == "[it](../examples/select_features.py)"

@@ -1,7 +1,7 @@
 """Links between pages that are read both here and on a code host.
 
 On a code host ``[an example](../examples/plot_xor.py)`` opens the script. On the site it opens the page
-that the gallery makes of the script.
+that the gallery makes of the script. Tutorials are linked in the same way.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ def to_gallery(text: str) -> str:
     >>> to_gallery("[xor](../examples/plot_xor.py), [all](../examples/README.txt)")
     '[xor](auto_examples/plot_xor.rst), [all](auto_examples/index.rst)'
     """
-    text = re.sub(r"\]\(\.\./examples/(plot_\w+)\.py\)", r"](auto_examples/\1.rst)", text)
-    return text.replace("](../examples/README.txt)", "](auto_examples/index.rst)")
+    text = re.sub(r"\]\(\.\./(examples|tutorials)/(plot_\w+)\.py\)", r"](auto_\1/\2.rst)", text)
+    return re.sub(r"\]\(\.\./(examples|tutorials)/README\.txt\)", r"](auto_\1/index.rst)", text)
 
 
 def _on_source_read(app: Any, name: str, source: list[str]) -> None:

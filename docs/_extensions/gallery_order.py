@@ -1,8 +1,14 @@
-"""The order of examples in the gallery: from the first idea to the whole of it."""
+"""The order of tutorials and examples: from the first idea to the whole of it."""
 
 from __future__ import annotations
 
-__all__ = ["ORDER", "order"]
+__all__ = ["ORDER", "TUTORIALS", "order"]
+
+TUTORIALS = (
+    "plot_gene_expression_study.py",
+    "plot_credit_risk.py",
+    "plot_sensors_over_time.py",
+)
 
 ORDER = (
     "plot_xor.py",
@@ -25,5 +31,6 @@ ORDER = (
 
 
 def order(name: str) -> int:
-    """Place of an example; one that is not listed comes last."""
-    return ORDER.index(name) if name in ORDER else len(ORDER)
+    """Place of a tutorial or an example; one that is not listed comes last."""
+    names = TUTORIALS + ORDER
+    return names.index(name) if name in names else len(names)

@@ -18,7 +18,7 @@ __all__ = ["DEFAULT", "METHODS", "Method", "find_method"]
 
 @dataclass(frozen=True)
 class Method:
-    """A selector with a name.
+    """A named selector: how it is built, and what it can do.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class Method:
 
 
 def find_method(name: str) -> Method:
-    """The method with a given name.
+    """Find a method by its name.
 
     Parameters
     ----------

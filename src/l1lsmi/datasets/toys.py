@@ -14,7 +14,7 @@ TRUE_FEATURES = {"and_or": (0, 1, 2, 3), "quad": (0, 1), "xor": (0, 1)}
 
 
 def make_and_or(n_samples: int = 400, *, random_state: Any = None) -> tuple[HostArray, HostArray]:
-    """Two classes: redundancy and weak interaction.
+    """Make the and-or problem: two classes, redundant columns and a weak interaction.
 
     The target is (x0 and x1) or (x2 and x3), so features 0 to 3 are the true ones. Features 4 to 6 are
     noise; 7 to 9 are copies of the target with one value in five flipped: each is more informative
@@ -46,7 +46,7 @@ def make_and_or(n_samples: int = 400, *, random_state: Any = None) -> tuple[Host
 
 
 def make_quad(n_samples: int = 400, *, random_state: Any = None) -> tuple[HostArray, HostArray]:
-    """Regression: non-linear dependence.
+    """Make the quad problem: a regression with non-linear dependence.
 
     The target is (x0^2 + x1) / (0.5 + (x1 + 1.5)^2) plus noise, so features 0 and 1 are the true
     ones. Features 2 to 7 are noise; 8 and 9 are noisy copies of the two true ones.
@@ -76,7 +76,7 @@ def make_quad(n_samples: int = 400, *, random_state: Any = None) -> tuple[HostAr
 
 
 def make_xor(n_samples: int = 400, *, random_state: Any = None) -> tuple[HostArray, HostArray]:
-    """Two classes: pure interaction.
+    """Make the xor problem: two classes and a pure interaction.
 
     The target is x0 xor x1, so features 0 and 1 are the true ones, and each alone is independent of the
     target. Features 2 to 4 are noise with probability 1/2 of a one, 5 to 9 noise with probability 3/4.

@@ -16,7 +16,7 @@ from l1lsmi.explain.sample import MAX_ROWS
 
 @dataclass(frozen=True, eq=False)
 class Interactions:
-    """Pairs of selected features.
+    """Interactions between pairs of selected features.
 
     Attributes
     ----------

@@ -21,7 +21,7 @@ from l1lsmi.explain.sample import MAX_ROWS
 
 @dataclass(frozen=True)
 class Rejected:
-    """A feature that was not selected.
+    """A feature that was not selected, with the reason.
 
     Attributes
     ----------

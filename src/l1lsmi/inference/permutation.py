@@ -29,7 +29,7 @@ Permute = Callable[[np.random.Generator], HostArray]
 
 @dataclass(frozen=True, eq=False)
 class PermutationTest:
-    """Result of a test of dependence.
+    """Result of a permutation test: the p-value, and the scores behind it.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Where rows come from when they are not in memory: files, blocks that one gives, a cluster.
+"""Rows that are not in memory: in files, in blocks, or on a cluster.
 
 `open_rows` takes what a selector was handed for X and y and finds a table whose rows can be visited.
 """

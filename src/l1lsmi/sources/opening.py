@@ -24,7 +24,7 @@ class OpenRows(NamedTuple):
 
 
 def computed_targets(y: Any) -> Any:
-    """Targets of all rows in memory; a dask collection is computed.
+    """Bring the targets of all rows into memory; a dask collection is computed.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def open_rows(
 
 
 def select_columns(X: Any, columns: HostArray, n_features: int, names: Any = None) -> Any:
-    """Some columns of a dask array or dataframe, still to be computed.
+    """Take some columns of a dask array or dataframe, without computing them.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ class Advance(NamedTuple):
 
 
 class Strategy(BaseEstimator):
-    """Base of all strategies.
+    """Base of all strategies: how sets of features are searched.
 
     A subclass names in ``needs`` the protocol that a bound measure must have. Its search is in ``_steps``,
     which goes on from any state and yields after every piece of work that the state has taken in; ``_result``

@@ -18,7 +18,7 @@ from l1lsmi.strategies.selection import Budget, RankedSelection, StopReason
 
 
 class Ranking(Strategy):
-    """Take the features with the highest scores of their own.
+    """Take the features with the highest single scores.
 
     Cheap, and right where features are neither redundant nor interact. Groups of features that are selected
     as a whole are ranked by the mean of their scores; with costs and a budget, features are taken in the

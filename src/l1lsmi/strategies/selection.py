@@ -64,7 +64,7 @@ class Budget:
 
 
 class Step(NamedTuple):
-    """A set on the way of a search.
+    """A set of features that a search visited, with its score.
 
     Attributes
     ----------
