@@ -58,11 +58,11 @@ print("selected:", *selected)
 # ``p_value_`` is the probability of predictions as good as these if the type did not depend on the genes.
 # The plot shows how well sets of each size predict unseen samples, with one standard error. 0 is no better
 # than a prediction without genes.
-from l1lsmi.plots import plot_score_by_k
+from l1lsmi.plots import ScoreBySizeDisplay
 
 print(f"p-value: {selector.p_value_:.1e}")
 print("the search chose among", selector.pool_size_, "genes")
-_ = plot_score_by_k(selector)
+_ = ScoreBySizeDisplay.from_estimator(selector)
 
 # %%
 # Which genes?
