@@ -128,7 +128,8 @@ def apply(**options: Any) -> int | None:
     metavar="NAMES",
     default=",".join(COMPARED),
     show_default=True,
-    help="Methods, separated by commas.",
+    help="Methods, separated by commas; a selector of another library by its import path, such as "
+    "sklearn.feature_selection.SelectKBest.",
 )
 @click.option(
     "--splits",

@@ -11,11 +11,11 @@ from typing import Any
 import click
 import numpy as np
 
-from l1lsmi._cli.checks import check_k, check_names, check_outputs, check_time_limit
+from l1lsmi._cli.checks import check_k, check_outputs, check_time_limit
 from l1lsmi._cli.data import Data, load_data
 from l1lsmi._cli.fitting import configured, features_for
+from l1lsmi._cli.imports import find_methods
 from l1lsmi._cli.interrupt import INTERRUPTED, Interruption
-from l1lsmi._cli.options import METHOD_NAMES
 from l1lsmi._cli.output import is_interactive, print_json
 from l1lsmi._cli.select import fit
 from l1lsmi._cli.text import one_line, printable, text_table, warning_lines
@@ -23,10 +23,12 @@ from l1lsmi._progress import Progress
 from l1lsmi.evaluation import compare_selectors
 from l1lsmi.evaluation.selectors import ALL_FEATURES
 from l1lsmi.explain import data_warnings, sample_rows
-from l1lsmi.methods import METHODS
+from l1lsmi.methods import Method
 
 WAS_INTERRUPTED = "Interrupted: methods that were not finished are missing."
 OUT_OF_TIME = "The time limit was reached: methods that were not finished are missing."
+#: Longest bar of an error, in characters.
+BAR = 20
 #: Quickest first; other methods follow.
 BY_SPEED = (
     *("pearson", "lasso", "mrmr", "qpfs", "hsic-ranking", "relieff", "spec", "laplacian"),
@@ -37,7 +39,8 @@ BY_SPEED = (
 def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     """Run ``l1lsmi compare``."""
     quiet = quiet or as_json
-    names = check_names("methods", options["methods"], METHOD_NAMES)
+    methods = find_methods(options["methods"])
+    names = tuple(methods)
     check_outputs(file, {"report": options["report"]})
     check_time_limit(options["time_limit"])
     data = load_data(file, quiet, options, in_memory=bool(options["report"]))
@@ -45,7 +48,7 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     asked = {"k": k, **{name: options[name] for name in ("seed", "splits", "time_limit")}}
     rows = sample_rows(data.prepared.y, data.prepared.task, options["max_rows"], options["seed"])
     started = time.perf_counter()
-    comparison, stop_reason = _compare(data, rows, names, {**options, **asked}, quiet)
+    comparison, stop_reason = _compare(data, rows, methods, {**options, **asked}, quiet)
     seconds = time.perf_counter() - started
     result = _document(data, rows, comparison, asked, stop_reason, seconds)
     if as_json:
@@ -54,19 +57,19 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
         click.echo(_summary(result))
     interrupted = stop_reason == WAS_INTERRUPTED
     if options["report"] and not interrupted:
-        interrupted = not _write_report(names[0], data, comparison, {**options, "k": k}, quiet)
+        interrupted = not _write_report(methods[names[0]], data, comparison, {**options, "k": k}, quiet)
     return INTERRUPTED if interrupted else 0
 
 
 def _compare(
-    data: Data, rows: np.ndarray, names: tuple[str, ...], asked: dict[str, Any], quiet: bool
+    data: Data, rows: np.ndarray, methods: dict[str, Method], asked: dict[str, Any], quiet: bool
 ) -> tuple[Any, str | None]:
     """The comparison, and why it stopped early; None if it did not."""
-    task, groups = data.prepared.task, data.prepared.groups
+    task, groups, names = data.prepared.task, data.prepared.groups, tuple(methods)
     by_speed = sorted(names, key=lambda name: BY_SPEED.index(name) if name in BY_SPEED else len(BY_SPEED))
     selectors = {
         name: configured(
-            METHODS[name].make(asked["k"], task=task, random_state=asked["seed"]), data, name, asked
+            methods[name].make(asked["k"], task=task, random_state=asked["seed"]), data, name, asked
         )
         for name in by_speed
     }
@@ -112,20 +115,21 @@ def _reordered(comparison: Any, names: tuple[str, ...]) -> Any:
     )
 
 
-def _write_report(name: str, data: Data, comparison: Any, options: dict[str, Any], quiet: bool) -> bool:
+def _write_report(method: Method, data: Data, comparison: Any, options: dict[str, Any], quiet: bool) -> bool:
     """A report of the first method fitted to all rows, with the comparison and its errors."""
     from l1lsmi._cli.reporting import write_selection_report
 
     asked = {"k": options["k"], "seed": options["seed"], "time_limit": None}
-    selector, seconds, _ = fit(METHODS[name], data, asked, options, quiet)
+    selector, seconds, _ = fit(method, data, asked, options, quiet)
     return write_selection_report(
         options["report"],
         selector,
         seconds,
         data,
-        {**options, "method": name},
+        options,
         quiet,
-        held_out=name,
+        method=method,
+        held_out=method.name,
         comparison=comparison,
     )
 
@@ -199,20 +203,21 @@ def _summary(result: dict[str, Any]) -> str:
     failed = [m for m in result["methods"] if m["error"] is None]
     first = result["methods"][0]["name"] if result["methods"] else ""
     reference = set(result["methods"][0]["features"]) if result["methods"] else set()
+    everything = [result["all_features"]] if result["all_features"] else []
+    largest = max((method["error"] for method in [*done, *everything]), default=0.0)
     rows = []
     for method in done:
         shared = len(reference.intersection(method["features"]))
         rows.append(
             (
                 method["name"],
-                *_error_cells(method),
+                *_error_cells(method, largest),
                 f"{method['seconds']:.2f}",
                 f"{shared} of {len(method['features'])}" if reference else "",
             )
         )
-    if result["all_features"]:
-        rows.append((ALL_FEATURES, *_error_cells(result["all_features"]), "", ""))
-    header = ("method", result["error"], "+-", "seconds", f"same as {first}")
+    rows += [(ALL_FEATURES, *_error_cells(method, largest), "", "") for method in everything]
+    header = ("method", result["error"], "+-", "", "seconds", f"same as {first}")
     lines = [
         *warning_lines(result["warnings"]),
         f"\n{result['k']} features, {result['splits']} splits of {result['rows_used']:,} rows, "
@@ -225,5 +230,9 @@ def _summary(result: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _error_cells(method: dict[str, Any]) -> tuple[str, str]:
-    return f"{method['error']:.4g}", f"{np.std(method['errors']):.2g}"
+def _error_cells(method: dict[str, Any], largest: float) -> tuple[str, str, str]:
+    """Mean error, its standard error over splits, and a bar."""
+    errors = np.array(method["errors"])
+    spread = errors.std(ddof=1) / np.sqrt(errors.size) if errors.size > 1 else 0.0
+    length = round(BAR * method["error"] / largest) if largest > 0 else 0
+    return f"{method['error']:.4g}", f"{spread:.2g}", f"{'#' * length:{BAR}}"

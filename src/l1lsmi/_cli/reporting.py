@@ -15,7 +15,7 @@ from l1lsmi._cli.output import print_message, spinner
 from l1lsmi._cli.text import printable
 from l1lsmi.evaluation import SelectionScores
 from l1lsmi.explain import Contributions
-from l1lsmi.methods import METHODS
+from l1lsmi.methods import Method
 from l1lsmi.report import write_report
 
 #: Options of `l1lsmi.files.prepare` and their defaults; then those with names of columns.
@@ -31,6 +31,7 @@ def write_selection_report(
     options: dict[str, Any],
     quiet: bool,
     *,
+    method: Method,
     held_out: SelectionScores | str | bool,
     contributions: Contributions | None = None,
     comparison: Any = None,
@@ -45,8 +46,9 @@ def write_selection_report(
         Duration of the search.
     data : Data
     options : dict
-        Options of the command, with the name of the method.
+        Options of the command.
     quiet : bool
+    method : Method
     held_out : SelectionScores, str or bool
         How well a model predicts held-out rows; or the name of the method in the comparison that has errors.
     contributions : Contributions or None
@@ -72,7 +74,7 @@ def write_selection_report(
                 feature_names=prepared.feature_names,
                 target=prepared.targets[0] if len(prepared.targets) == 1 else prepared.targets,
                 task=prepared.task,
-                method=METHODS[options["method"]],
+                method=method,
                 asked=asked,
                 table=prepared,
                 comparison=comparison,

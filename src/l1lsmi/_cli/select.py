@@ -15,8 +15,8 @@ from l1lsmi._atomic_file import write_atomically
 from l1lsmi._cli.checks import check_auto, check_k, check_outputs, check_time_limit
 from l1lsmi._cli.data import Data, load_data, na_values
 from l1lsmi._cli.fitting import configured, features_for, fit_arguments
+from l1lsmi._cli.imports import import_model
 from l1lsmi._cli.interrupt import INTERRUPTED
-from l1lsmi._cli.models import import_model
 from l1lsmi._cli.output import is_interactive, print_json, print_message, spinner
 from l1lsmi._cli.selection import document
 from l1lsmi._cli.text import count, one_line, printable, text_table, warning_lines
@@ -69,6 +69,7 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
                 data,
                 options,
                 quiet,
+                method=method,
                 held_out=scores or False,
                 contributions=contributed,
             )
