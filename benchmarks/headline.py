@@ -1,7 +1,7 @@
 """Whether the error that a report begins with is true: beside that of the same model on 10,000 fresh rows.
 
-``python benchmarks/headline.py``. The features are selected from all rows of a draw, and the model is fitted to
-all of them and predicts fresh rows. ``z`` is the difference of the two errors over the standard error that
+``python benchmarks/headline.py``. Features are selected from all rows of a draw; the model is fitted to all of them
+and predicts fresh rows. ``z`` is the difference of the two errors over the standard error that
 the report tells.
 """
 
@@ -67,9 +67,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     inside = total = 0
     for n in options.rows:
-        print(
-            f"\nn = {n}: error told, error on fresh rows, means of {options.draws} draws; draws within two standard errors"
-        )
+        print(f"\nn = {n}, {options.draws} draws: mean error told, on fresh rows, within two standard errors")
         for problem in PROBLEMS:
             told, true, z, started = [], [], [], time.perf_counter()
             for seed in range(options.draws):
