@@ -1,8 +1,8 @@
 """Whether the error that a report begins with is true: beside that of the same model on 10,000 fresh rows.
 
-``python benchmarks/headline.py``. Features are selected from all rows of a draw; the model is fitted to all of them
-and predicts fresh rows. ``z`` is the difference of the two errors over the standard error that
-the report tells.
+``python benchmarks/headline.py``. Features are selected from all rows of a draw; the model is fitted to all
+of them, and predicts fresh rows. ``z`` is the difference of the two errors over the standard error that the
+report tells.
 """
 
 from __future__ import annotations
