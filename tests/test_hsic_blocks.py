@@ -303,7 +303,7 @@ class TestCluster:
             """How often each worker was sent rows of others."""
             return client.run(
                 lambda dask_worker: sum(
-                    str(key).startswith(("_numbered", "_narrow", "_keep", "_part"))
+                    str(key).startswith(("numbered", "narrow_part", "kept_parts", "make_part"))
                     for entry in dask_worker.transfer_incoming_log
                     for key in entry["keys"]
                 )
