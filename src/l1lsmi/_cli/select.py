@@ -43,8 +43,9 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     data = load_data(file, quiet, options, in_memory)
     k = "auto" if options["k"] == "auto" else check_k(options["k"], data.shape[1])
     asked = {"method": method.name, "k": k, "seed": options["seed"], "time_limit": options["time_limit"]}
-    # A model has a number of features, which "auto" knows only after the search.
-    ahead = evaluated and k != "auto"
+    # How many features are selected, and from how many columns where these outnumber rows, is known only
+    # after a search that chooses it.
+    ahead = evaluated and k != "auto" and data.shape[1] <= data.shape[0]
     with _held_out(method, data, asked, options, model) if ahead else nullcontext() as held_out:
         selector, seconds, notes = fit(method, data, asked, options, quiet)
         interrupted = getattr(selector, "stop_reason_", None) == StopReason.INTERRUPTED

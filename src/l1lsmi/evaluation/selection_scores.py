@@ -27,7 +27,7 @@ from l1lsmi.evaluation._several import needs_standardised_error
 #: Names of the sets of features that are always there.
 SELECTED, ALL, NONE = "selected", "all features", "no features"
 #: Tables with more values are searched in three folds, those with fewer rows in ten, others in five.
-MANY_VALUES, FEW_ROWS = 2_000_000, 150
+MANY_VALUES, FEW_ROWS = 50_000, 150
 #: Of more rows one fold of five is held out, which is enough to test.
 MANY_ROWS, MAX_TESTED = 20_000, 10_000
 #: Restarts of a search in a fold: more rarely change the error.
@@ -111,8 +111,8 @@ def selection_scores(
     Parameters
     ----------
     selector : selector, fitted or not
-        Copies of it are fitted, with one restart and without p-value; those of a fitted selector that has
-        chosen the number of features select as many.
+        Copies of it are fitted, with one restart and without p-value. Those of a fitted selector select as
+        many features, from as many columns, as it has chosen.
     X : array-like or dataframe of shape (n, m)
         A model is given coordinates of its columns: standardised numbers, an indicator of each level of a
         category, and an indicator of missing values, where there are any.
@@ -142,8 +142,8 @@ def selection_scores(
 
     Notes
     -----
-    There are ten folds up to 150 rows, three for more than two million values, else five. Of more than
-    20,000 rows one fold is held out, of which 10,000 rows at most are tested.
+    There are three folds for more than 50,000 values, else ten up to 150 rows, else five. Of more than 20,000
+    rows one fold is held out, of which 10,000 rows at most are tested.
 
     Examples
     --------
@@ -166,7 +166,8 @@ def selection_scores(
     n_rows, n_values = target.n_rows, columns.x.size
     n_folds, n_used = _folds(n_rows, n_values)
     folds = fold_rows(target.codes, group_of_row, min(n_folds, n_rows), rng)
-    quick = {SELECTED: quick_copy(selector), ALL: None, NONE: None, **(rivals or {})}
+    others = {name: clone(one) for name, one in (rivals or {}).items()}
+    quick = {SELECTED: quick_copy(selector), ALL: None, NONE: None, **others}
     data = _Data(given, columns, plain_target(y, task), target, model, dict(fit_params or {}))
     tried: dict[str, list[_Fold]] = {name: [] for name in quick}
     failures: dict[str, str] = {}
@@ -217,7 +218,12 @@ def quick_copy(selector: Any) -> Any:
             changed[name] = False
         elif last == "verbose":
             changed[name] = 0
-    return quick.set_params(**changed)
+        elif last == "pool" and value == "auto" and hasattr(selector, "pool_size_"):
+            changed[name] = int(selector.pool_size_)  # rows that its search has not seen have chosen it
+    quick.set_params(**changed)
+    if hasattr(quick, "_orders_features"):
+        quick._orders_features = False
+    return quick
 
 
 def _folds(n_rows: int, n_values: int) -> tuple[int, int]:
@@ -259,7 +265,7 @@ class _Data:
         beside = {} if name != SELECTED else {key: take_rows(v, train) for key, v in self.fit_params.items()}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of parts of the rows
-            fitted = clone(selector).fit(take_rows(self.given, train), target_rows(self.y, train), **beside)
+            fitted = selector.fit(take_rows(self.given, train), target_rows(self.y, train), **beside)
         if getattr(fitted, "stop_reason_", None) == "interrupted":
             raise KeyboardInterrupt
         return np.flatnonzero(fitted.get_support())

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from l1lsmi._arrays import HostArray, gather, to_numpy
 from l1lsmi._numerics.ranking import best_first
 from l1lsmi._numerics.target import Target
-from l1lsmi._rows.table import Resources, Table
+from l1lsmi._rows.table import Resources, RowTable, Table
+from l1lsmi._rows.tails import clip_tails
 from l1lsmi._validation.features import check_varying
 from l1lsmi._validation.parameters import check_measure, seed_of
 from l1lsmi._validation.tables import make_table
@@ -85,6 +87,7 @@ class SubsetScorer:
         )
         self.table = _sampled(self._all_rows, self.rows)
         check_varying(self.table)
+        self._clipped: RowTable | None = None
         self.target = _target_rows(target, self.rows)
         self.measure = self.quick_measure() if measure is None else measure
         check_measure(self.measure)
@@ -121,7 +124,13 @@ class SubsetScorer:
     def bind(self, target: Target, measure: Any = None, table: Table | None = None) -> Any:
         """Bind a measure to the sampled rows and a target."""
         measure = self.measure if measure is None else measure
-        return measure.bind(self.table if table is None else table, target, self.seed)
+        table = self.table if table is None else table
+        if table is self.table and getattr(measure, "tails", "keep") == "clip":
+            # Once for all targets, as it takes longer than the scores of a few columns of many.
+            if self._clipped is None:
+                self._clipped = clip_tails(self.table, self.target)
+            return clone(measure).set_params(tails="keep").bind(self._clipped, target, self.seed)
+        return measure.bind(table, target, self.seed)
 
     def varying(self, columns: Iterable[int]) -> HostArray:
         """Columns that are not constant in the sampled rows, sorted."""

@@ -54,6 +54,8 @@ def pick(part: Any, *names: str) -> dict[str, list[Any]]:
 class PartsSelector(Selector):
     """A selector made of a measure and a strategy, with a memory limit, a device and a precision."""
 
+    #: Whether the selected features are ordered, which takes about a third of the time of a search.
+    _orders_features = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": [
             *Selector._parameter_constraints["n_features_to_select"],
@@ -195,6 +197,7 @@ class PartsSelector(Selector):
         constraints: Constraints | None = None,
     ) -> dict[str, Any]:
         measure, strategy = self._make_measure(), self._make_strategy()
+        strategy.orders_features = self._orders_features
         n_features = table.n_columns
         if covariates is not None:
             table = append_columns(table, covariates, target.row_weights)

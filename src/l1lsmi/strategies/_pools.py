@@ -20,21 +20,28 @@ def selectable(problem: Any, constraints: Constraints | None) -> HostArray:
 
 
 def in_pool(
-    problem: Any, pool: int, k: int, constraints: Constraints | None
+    problem: Any,
+    pool: int,
+    k: int,
+    constraints: Constraints | None,
+    known: dict[int, HostArray] | None = None,
 ) -> tuple[Any, Constraints | None]:
     """A problem, or its constraints, restricted to columns with the largest single effects.
 
     With constraints, to the units of these columns, and those that an allowed set of ``k`` needs; single
-    effects are those beside covariates.
+    effects are those beside covariates. The order of the columns is kept in ``known``, by their number: it
+    is the same for pools of all sizes.
     """
     columns = selectable(problem, constraints)
     if pool >= columns.size:
         return problem, constraints
+    given = None if constraints is None or not constraints.given.size else constraints.given
+    known = {} if known is None else known
+    if columns.size not in known:
+        known[columns.size] = by_single_effect(problem.table, problem.target, columns, given)
+    order = known[columns.size]
     if constraints is None:
-        strongest = by_single_effect(problem.table, problem.target, columns)[:pool]
-        return problem.restricted_to(np.sort(strongest)), None
-    given = constraints.given if constraints.given.size else None
-    order = by_single_effect(problem.table, problem.target, columns, given)
+        return problem.restricted_to(np.sort(order[:pool])), None
     strength = np.full(constraints.n_units, -1.0)
     np.maximum.at(strength, constraints.unit_of[order], np.arange(order.size, 0, -1.0))
     by_strength = np.argsort(-strength, kind="stable")

@@ -292,7 +292,8 @@ def validate(
         budget=budget,
         constraints=constraints,
     )
-    items = [(split, pool) for split in splits for pool in pools]
+    effects: list[dict[int, HostArray]] = [{} for _ in splits]
+    items = [(split, pool, known) for split, known in zip(splits, effects, strict=True) for pool in pools]
     # A cluster works on the restarts of each search.
     n_jobs = getattr(strategy, "n_jobs", None)
     one_by_one = (judge(problem, item) for item in items)
@@ -322,7 +323,7 @@ def validate(
 
 def _judge(
     problem: Any,
-    item: tuple[Split, int],
+    item: tuple[Split, int, dict[int, HostArray]],
     *,
     bind: Any,
     strategy: Strategy,
@@ -334,8 +335,8 @@ def _judge(
     """Search on the seen rows of a split, and predict the unseen ones from sets of all sizes."""
     if budget.spent():
         return None
-    split, pool = item
-    some, allowed = in_pool(bind(problem, split.seen), pool, int(sizes[-1]), constraints)
+    split, pool, known = item
+    some, allowed = in_pool(bind(problem, split.seen), pool, int(sizes[-1]), constraints, known)
     most = int(sizes[-1]) if allowed is not None else min(int(sizes[-1]), some.columns.size)
     least = 0 if allowed is None else len(allowed.forced)
     several = sizes.size > 2
