@@ -294,7 +294,7 @@ def test_explanations_are_those_of_the_dense_table():
     y = target_of(counts(), "regression")
     selector = L1HSIC(2).fit(X, y)
     one, other = contributions(selector, X, y), contributions(selector, X.toarray(), y)
-    assert one.score == pytest.approx(other.score, rel=1e-10)
+    assert one.share == pytest.approx(other.share, rel=1e-10)
     np.testing.assert_allclose(one.lost, other.lost, rtol=1e-10)
 
 

@@ -22,7 +22,7 @@ from l1lsmi._arrays import HostArray, asarray_like, is_non_numpy, namespace
 from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.target import Target
 from l1lsmi._numerics.terms.pool import by_single_effect
-from l1lsmi._rows.table import Resources, Table, is_sparse_table
+from l1lsmi._rows.table import DEFAULT_CACHED, Resources, Table, is_sparse_table
 from l1lsmi._validation.columns import (
     has_complete_numbers_only,
     has_numbers_only,
@@ -243,6 +243,8 @@ class Selector(SelectorMixin, BaseEstimator):
             check_names(X)
         if not is_frame(X) or named_columns(y, X.column_names):
             return False
+        if X.num_rows * X.num_columns * 8 <= DEFAULT_CACHED and self._resources().memory_limit is None:
+            return True
         return not (self._supports_out_of_core() and has_complete_numbers_only(X))
 
     def _takes_any_kind(self) -> bool:

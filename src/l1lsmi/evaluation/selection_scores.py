@@ -23,6 +23,7 @@ from l1lsmi.evaluation._folds import fold_rows
 from l1lsmi.evaluation._metrics import Estimate, class_metrics, number_metrics, standardised
 from l1lsmi.evaluation._models import Predictions, model_name, predict_rows
 from l1lsmi.evaluation._several import needs_standardised_error
+from l1lsmi.evaluation.selectors import needs_frame
 
 #: Names of the sets of features that are always there.
 SELECTED, ALL, NONE = "selected", "all features", "no features"
@@ -160,7 +161,9 @@ def selection_scores(
     check_task(task)
     columns, target = check_any_kind(X, required("y", y), task, categorical_features)
     _check_model(model, target)
-    given = X if is_frame(X) else to_numpy(X) if is_non_numpy(X) else np.asarray(X)
+    given = X if is_frame(X) and needs_frame(X, {SELECTED: selector, **(rivals or {})}) else columns.x
+    if not is_frame(given) and any(columns.levels):
+        given = to_numpy(X) if is_non_numpy(X) else np.asarray(X)
     group_of_row = check_groups(groups, target.n_rows)
     rng = np.random.default_rng(seed_of(random_state))
     n_rows, n_values = target.n_rows, columns.x.size

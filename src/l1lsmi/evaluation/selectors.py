@@ -175,7 +175,7 @@ def compare_selectors(
         raise ValueError(f"n_splits={n_splits!r} must be an integer, at least 1.")
     check_task(task)
     columns, target = check_any_kind(X, required("y", y), task, categorical_features)
-    given = X if is_frame(X) and _needs_frame(X, selectors) else columns.x
+    given = X if is_frame(X) and needs_frame(X, selectors) else columns.x
     if not is_frame(given) and any(columns.levels):
         given = to_numpy(X) if is_non_numpy(X) else np.asarray(X)
     data = _split_data(given, columns, y, target, task, int(n_splits), n_train, groups, random_state)
@@ -297,7 +297,7 @@ class _SplitData:
         return 1.0 if needs_standardised_error(self.target) else _constant_error(self.y, self.task)
 
 
-def _needs_frame(X: Any, selectors: Mapping[str, Any]) -> bool:
+def needs_frame(X: Any, selectors: Mapping[str, Any]) -> bool:
     """Whether selectors are to get a dataframe as it is, for its kinds of columns or for their names."""
     if not has_numbers_only(X):
         return True
