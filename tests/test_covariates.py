@@ -142,6 +142,8 @@ def test_columns_are_appended_to_blocks():
         assert np.allclose(table.rows_of(np.array([2, 17])).x, np.hstack([x, z])[[2, 17]])
 
 
+@pytest.mark.xdist_group("cluster")
+@pytest.mark.filterwarnings("ignore:Port", "ignore::ResourceWarning")
 def test_a_cluster_joins_columns_where_rows_are():
     distributed = pytest.importorskip("distributed")
     da = pytest.importorskip("dask.array")

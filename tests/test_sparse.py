@@ -308,7 +308,7 @@ def small_limit(monkeypatch):
     monkeypatch.setattr(_base, "MAX_DENSE_VALUES", 10_000)
     monkeypatch.setattr(_base, "POOL_VALUES", 40_000)
     monkeypatch.setattr(parameters, "SPARSE_POOLS", (40, 60))
-    for module in (baselines.mrmr, baselines.spec, baselines.laplacian_score):
+    for module in (baselines.mrmr, baselines._graph_selector):
         monkeypatch.setattr(module, "FEW_VALUES", 10_000)
 
 

@@ -19,8 +19,9 @@ from l1lsmi._progress import Progress
 from l1lsmi.explain import sample_rows
 from l1lsmi.measures import HSIC, Measure, MutualInformation, Pearson, SquaredMutualInformation
 
-#: Seconds between two checks of the time limit, unless a single column takes longer.
-CHECK_EVERY = 0.1
+#: Columns that are measured between two checks of the time, always the same ones: rows that are equal in all
+#: of them count as one row with a weight, which changes the random part of a measure.
+BATCH = 16
 WAS_INTERRUPTED = "Interrupted."
 OUT_OF_TIME = "The time limit was reached."
 
@@ -64,14 +65,13 @@ def _score_columns(
     limit = options["time_limit"]
     scores: dict[int, dict[str, float]] = {}
     started = time.monotonic()
-    size = 1  # columns in a batch, which is grown as long as it takes less than the time between checks
     with Progress(X.shape[1], int(is_interactive(quiet)), "column", "measuring") as progress:
         try:
             while len(scores) < X.shape[1]:
                 begun = time.monotonic()
                 if scores and limit is not None and begun - started >= limit:
                     return scores, OUT_OF_TIME
-                block = np.arange(len(scores), min(len(scores) + size, X.shape[1]))
+                block = np.arange(len(scores), min(len(scores) + BATCH, X.shape[1]))
                 varying, columns = varying_columns(X, block)
                 found = {j: dict.fromkeys(names, 0.0) for j in block.tolist()}
                 for name, by in measures.items() if varying.size else ():
@@ -79,7 +79,6 @@ def _score_columns(
                         found[j][name] = float(score)
                 scores.update(found)
                 progress.advance(steps=block.size)
-                size = 2 * size if time.monotonic() - begun < CHECK_EVERY / 2 else max(1, size // 2)
         except KeyboardInterrupt:
             return scores, WAS_INTERRUPTED
     return scores, ""

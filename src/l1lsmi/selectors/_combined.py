@@ -197,7 +197,9 @@ class PartsSelector(Selector):
         constraints: Constraints | None = None,
     ) -> dict[str, Any]:
         measure, strategy = self._make_measure(), self._make_strategy()
-        strategy.orders_features = self._orders_features
+        if not self._orders_features:
+            strategy = clone(strategy)
+            strategy.orders_features = False
         n_features = table.n_columns
         if covariates is not None:
             table = append_columns(table, covariates, target.row_weights)
