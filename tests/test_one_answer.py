@@ -55,3 +55,14 @@ def test_a_model_is_tested(capfd, tmp_path):
             error["kind"] == "usage"
             and f"--model '{path}' is no model: give the import path" in error["message"]
         )
+
+
+def test_measures_are_the_same_in_every_run(capfd, tmp_path):
+    """Also of columns with few values, whose equal rows count as one with a weight."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 4, size=(150, 11)), columns=[f"c{j}" for j in range(11)])
+    frame["y"] = (frame["c0"] + rng.normal(size=150)).round(1)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    args = ("measure", "measure", tmp_path / "t.csv", "-t", "y", "--measures", "smi")
+    one, other = called_json(capfd, *args), called_json(capfd, *args, "--time-limit", 1_000)
+    assert one["features"] == other["features"]

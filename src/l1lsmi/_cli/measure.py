@@ -21,7 +21,7 @@ from l1lsmi.measures import HSIC, Measure, MutualInformation, Pearson, SquaredMu
 
 #: Columns that are measured between two checks of the time, always the same ones: rows that are equal in all
 #: of them count as one row with a weight, which changes the random part of a measure.
-BATCH = 16
+BATCH = 8
 WAS_INTERRUPTED = "Interrupted."
 OUT_OF_TIME = "The time limit was reached."
 
