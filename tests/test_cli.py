@@ -20,7 +20,6 @@ from sklearn.datasets import load_breast_cancer
 from l1lsmi import L1LSMI
 from l1lsmi._cli.app import run
 from l1lsmi._cli.commands import DOCUMENTS, schema_text
-from l1lsmi._cli.measure import BATCH
 from l1lsmi._cli.options import METHOD_NAMES
 from l1lsmi.datasets import make_xor
 from l1lsmi.evaluation import compare_selectors
@@ -387,9 +386,9 @@ def test_measure_checks_the_time_limit_between_batches(capfd, tmp_path):
     frame.to_csv(tmp_path / "d.csv", index=False)
     args = ["measure", tmp_path / "d.csv", "-t", "y", "--measures", "smi"]
     cut = called_json(capfd, "measure", *args, "--time-limit", 1e-6)
-    assert cut["features_measured"] == BATCH and cut["stop_reason"] == "The time limit was reached."
+    assert cut["features_measured"] == 1 and cut["stop_reason"] == "The time limit was reached."
     text = call(capfd, *args, "-q", "--time-limit", 1e-6)
-    assert f"The time limit was reached. {BATCH} of 20 features were measured." in text.out and text.err == ""
+    assert "The time limit was reached. 1 of 20 features were measured." in text.out and text.err == ""
     whole = called_json(capfd, "measure", *args)
     own = SquaredMutualInformation(task="regression", random_state=0)
     scores = own.score_each(frame.drop(columns="y").to_numpy(), frame["y"].to_numpy())

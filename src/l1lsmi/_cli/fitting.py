@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
-import numpy as np
 
 from l1lsmi._cli.data import Data
 from l1lsmi.files._stream import StreamedFeatures
@@ -28,22 +27,6 @@ def features_for(X: Any, rows: Any = None) -> Any:
     if isinstance(X, StreamedFeatures):
         return X.dataset if rows is None else X[rows]
     return X if rows is None else X.take(rows)
-
-
-def varying_columns(X: Any, places: np.ndarray) -> tuple[np.ndarray, Any]:
-    """Those of some features that are not constant, and their columns.
-
-    Parameters
-    ----------
-    X : pyarrow.Table or array
-        What `features_for` returns for some rows.
-    places : ndarray of int
-    """
-    if isinstance(X, np.ndarray):
-        varying = places[np.ptp(X[:, places], axis=0) > 0]
-        return varying, X[:, varying]
-    varying = np.array([j for j in places if len(X.column(int(j)).unique()) > 1], dtype=np.intp)
-    return varying, X.select([int(j) for j in varying])
 
 
 def fit_arguments(selector: Any, data: Data, method: str) -> dict[str, Any]:

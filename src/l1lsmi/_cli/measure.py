@@ -11,7 +11,7 @@ import numpy as np
 from l1lsmi._cli.checks import check_names, check_time_limit
 from l1lsmi._cli.commands import MEASURES
 from l1lsmi._cli.data import Data, load_data
-from l1lsmi._cli.fitting import features_for, varying_columns
+from l1lsmi._cli.fitting import features_for
 from l1lsmi._cli.interrupt import INTERRUPTED
 from l1lsmi._cli.output import is_interactive, print_json
 from l1lsmi._cli.text import text_table
@@ -19,9 +19,8 @@ from l1lsmi._progress import Progress
 from l1lsmi.explain import sample_rows
 from l1lsmi.measures import HSIC, Measure, MutualInformation, Pearson, SquaredMutualInformation
 
-#: Columns that are measured between two checks of the time, always the same ones: rows that are equal in all
-#: of them count as one row with a weight, which changes the random part of a measure.
-BATCH = 8
+#: Seconds between two checks of the time limit, unless a single column takes longer.
+CHECK_EVERY = 0.1
 WAS_INTERRUPTED = "Interrupted."
 OUT_OF_TIME = "The time limit was reached."
 
@@ -65,20 +64,25 @@ def _score_columns(
     limit = options["time_limit"]
     scores: dict[int, dict[str, float]] = {}
     started = time.monotonic()
+    size = 1  # columns in a batch, which is grown as long as it takes less than the time between checks
     with Progress(X.shape[1], int(is_interactive(quiet)), "column", "measuring") as progress:
         try:
+            # Of all columns: rows that are equal in all of them count as one, whatever the batches.
+            problems = {name: by._problem(X, y) for name, by in measures.items()}
             while len(scores) < X.shape[1]:
                 begun = time.monotonic()
                 if scores and limit is not None and begun - started >= limit:
                     return scores, OUT_OF_TIME
-                block = np.arange(len(scores), min(len(scores) + BATCH, X.shape[1]))
-                varying, columns = varying_columns(X, block)
+                block = np.arange(len(scores), min(len(scores) + size, X.shape[1]))
                 found = {j: dict.fromkeys(names, 0.0) for j in block.tolist()}
-                for name, by in measures.items() if varying.size else ():
-                    for j, score in zip(varying.tolist(), by.score_each(columns, y), strict=True):
+                for name, problem in problems.items():
+                    varying = np.intersect1d(block, problem.columns)
+                    values = problem.score_each(varying) if varying.size else ()
+                    for j, score in zip(varying.tolist(), values, strict=True):
                         found[j][name] = float(score)
                 scores.update(found)
                 progress.advance(steps=block.size)
+                size = 2 * size if time.monotonic() - begun < CHECK_EVERY / 2 else max(1, size // 2)
         except KeyboardInterrupt:
             return scores, WAS_INTERRUPTED
     return scores, ""
