@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from l1lsmi._arrays import HostArray, is_non_numpy, single_threaded_blas, to_numpy
+from l1lsmi._arrays import HostArray, single_threaded_blas
 from l1lsmi._numerics.target import Target
-from l1lsmi._validation.columns import Columns, is_frame, take_rows
+from l1lsmi._validation.columns import Columns, take_rows
 from l1lsmi._validation.folds import check_groups
 from l1lsmi._validation.parameters import seed_of
 from l1lsmi._validation.target import plain_target, target_rows
@@ -23,7 +23,7 @@ from l1lsmi.evaluation._folds import fold_rows
 from l1lsmi.evaluation._metrics import Estimate, class_metrics, number_metrics, standardised
 from l1lsmi.evaluation._models import Predictions, model_name, predict_rows
 from l1lsmi.evaluation._several import needs_standardised_error
-from l1lsmi.evaluation.selectors import needs_frame
+from l1lsmi.evaluation.selectors import given_to_selectors
 
 #: Names of the sets of features that are always there.
 SELECTED, ALL, NONE = "selected", "all features", "no features"
@@ -161,9 +161,7 @@ def selection_scores(
     check_task(task)
     columns, target = check_any_kind(X, required("y", y), task, categorical_features)
     _check_model(model, target)
-    given = X if is_frame(X) and needs_frame(X, {SELECTED: selector, **(rivals or {})}) else columns.x
-    if not is_frame(given) and any(columns.levels):
-        given = to_numpy(X) if is_non_numpy(X) else np.asarray(X)
+    given = given_to_selectors(X, columns, {SELECTED: selector, **(rivals or {})})
     group_of_row = check_groups(groups, target.n_rows)
     rng = np.random.default_rng(seed_of(random_state))
     n_rows, n_values = target.n_rows, columns.x.size

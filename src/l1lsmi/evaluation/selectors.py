@@ -175,9 +175,7 @@ def compare_selectors(
         raise ValueError(f"n_splits={n_splits!r} must be an integer, at least 1.")
     check_task(task)
     columns, target = check_any_kind(X, required("y", y), task, categorical_features)
-    given = X if is_frame(X) and needs_frame(X, selectors) else columns.x
-    if not is_frame(given) and any(columns.levels):
-        given = to_numpy(X) if is_non_numpy(X) else np.asarray(X)
+    given = given_to_selectors(X, columns, selectors)
     data = _split_data(given, columns, y, target, task, int(n_splits), n_train, groups, random_state)
     entries: dict[str, Any] = {**selectors, **({ALL_FEATURES: None} if include_all else {})}
     results = tuple(data.evaluate_all(entries, on_all_rows, progress, stop or (lambda: False)))
@@ -297,7 +295,16 @@ class _SplitData:
         return 1.0 if needs_standardised_error(self.target) else _constant_error(self.y, self.task)
 
 
-def needs_frame(X: Any, selectors: Mapping[str, Any]) -> bool:
+def given_to_selectors(X: Any, columns: Columns, selectors: Mapping[str, Any]) -> Any:
+    """What selectors are fitted to: numbers where that is all there is, else X as it is."""
+    if is_frame(X) and _needs_frame(X, selectors):
+        return X
+    if any(columns.levels):
+        return to_numpy(X) if is_non_numpy(X) else np.asarray(X)
+    return columns.x
+
+
+def _needs_frame(X: Any, selectors: Mapping[str, Any]) -> bool:
     """Whether selectors are to get a dataframe as it is, for its kinds of columns or for their names."""
     if not has_numbers_only(X):
         return True

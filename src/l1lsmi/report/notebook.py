@@ -10,9 +10,8 @@ from typing import Any
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 
-from l1lsmi._atomic_file import write_atomically
 from l1lsmi.report.content import collect
-from l1lsmi.report.page import render
+from l1lsmi.report.page import render, write_page
 
 #: Height of a report in a notebook, in pixels.
 HEIGHT = 800
@@ -65,13 +64,7 @@ class Report:
         -------
         path : pathlib.Path
         """
-        place = Path(path)
-        if not place.parent.is_dir():
-            raise ValueError(
-                f"path is {str(path)!r}, but there is no folder {str(place.parent)!r}: create it first."
-            )
-        write_atomically(place, self.html.encode("utf-8"))
-        return place
+        return write_page(path, lambda: self.html)
 
     def _repr_html_(self) -> str:
         # A page of its own, whose style and scripts do not meet those of the notebook.

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -105,12 +105,17 @@ def write_report(path: str | os.PathLike[str], selector: Any, X: Any, y: Any, **
     ...     path.stat().st_size < 200_000
     True
     """
+    return write_page(path, lambda: render(collect(selector, X, y, **options)))
+
+
+def write_page(path: str | os.PathLike[str], make: Callable[[], str]) -> Path:
+    """Write a page, which is made only where there is a folder for it."""
     place = Path(path)
     if not place.parent.is_dir():
         raise ValueError(
             f"path is {str(path)!r}, but there is no folder {str(place.parent)!r}: create it first."
         )
-    write_atomically(place, render(collect(selector, X, y, **options)).encode("utf-8"))
+    write_atomically(place, make().encode("utf-8"))
     return place
 
 
