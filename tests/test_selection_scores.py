@@ -174,6 +174,13 @@ def test_noise_is_not_better_than_a_guess():
     assert error.value > 0.5 - 2.5 * error.standard_error
 
 
+def test_a_class_of_one_row_is_held_out():
+    X, _ = data(60)
+    found = selection_scores(L1LSMI(2, random_state=0), X, np.arange(60) == 7, rivals={"mRMR": MRMR(2)})
+    assert found.sets["mRMR"].failure is None
+    assert 1 / 60 <= found.sets["selected"].metrics["error rate"].value < 0.2
+
+
 def test_rivals_and_failures():
     X, y = data()
     found = selection_scores(RANKING, X, y, rivals={"mRMR": MRMR(2), "Lasso": LassoK(2), "none": LassoK(99)})

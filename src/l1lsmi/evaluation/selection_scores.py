@@ -263,6 +263,8 @@ class _Data:
         """Columns of a set, selected from training rows."""
         if selector is None:
             return np.arange(self.columns.x.shape[1] if name == ALL else 0)
+        if self.target.is_classification and np.unique(self.target.codes[train]).size == 1:
+            return np.arange(0)  # all rows of the other class are held out
         beside = {} if name != SELECTED else {key: take_rows(v, train) for key, v in self.fit_params.items()}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of parts of the rows
