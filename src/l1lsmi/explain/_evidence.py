@@ -105,8 +105,8 @@ def how_many(selector: Any) -> str | None:
     if largest == n_selected:
         return f"No other number of features predicts more than {n_selected:,}."
     return (
-        f"{_capital(_count(largest))} predict most, {most}; {n_selected:,} is the smallest number within one "
-        "standard error of that."
+        f"{_capital(_count(largest))} predict most, {most}; {n_selected:,} is the smallest number that "
+        "leaves at most 1 % more unpredicted."
     )
 
 

@@ -40,6 +40,8 @@ EVERY_SIZE = 12
 LARGER = 1.2
 #: With a p-value of the search itself below this, unseen rows are not asked for one.
 CLEAR = 1e-4
+#: How many times the unpredicted variance of the best number of features a smaller number may leave.
+TOLERANCE = 1.01
 #: Reasons for which a search ended early.
 STOPPED = (StopReason.TIME_LIMIT, StopReason.INTERRUPTED)
 #: Share of a time limit that searches on parts of the rows may take.
@@ -64,7 +66,8 @@ class Validation:
     per_split : numpy.ndarray of float, shape (splits, sizes)
         The same in each split.
     best_k : int
-        The smallest number of features whose mean is within one standard error of the highest one.
+        The smallest number of features that leave at most 1 % more of the variance unpredicted than the best
+        number does, and whose mean is within one standard error of the highest one.
     pool : numpy.ndarray of int, shape (pools,)
         Numbers of columns that the search could choose from.
     pool_mean : numpy.ndarray of float, shape (pools,)
@@ -409,7 +412,9 @@ def _summary(
     spread = _standard_errors(gains[best], None if groups is None else groups[tested], of_tested)
     possible = np.where(sizes >= least, mean[best], -np.inf)
     top = int(possible.argmax())
-    best_k = int(sizes[np.flatnonzero(possible >= possible[top] - spread[top])[0]])
+    # With few rows, one standard error alone may be most of what there is to predict.
+    least_mean = max(possible[top] - spread[top], 1 - TOLERANCE * (1 - possible[top]))
+    best_k = int(sizes[np.flatnonzero(possible >= least_mean)[0]])
     place = int(np.flatnonzero(sizes == best_k)[0]) or sizes.size - 1
     frequency = np.zeros(n_features)
     for judged in results:
