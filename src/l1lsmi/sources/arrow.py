@@ -49,6 +49,8 @@ class ArrowSource:
         kinds = {name: self.dataset.schema.field(name).type for name in names}
         if not self.levels.are_given and all(map(is_number, kinds.values())):
             for batch in self.batches(names):
+                if not self.levels.are_finished:
+                    self.levels.digits.add(batch_table(batch, names))
                 yield batch_values(batch, names)
             return
         for batch in self.batches(names):
@@ -73,6 +75,22 @@ def open_arrow(
     """Open a path, a dataset or a table of pyarrow."""
     check_named(y)
     dataset, what = _dataset(X)
+    source, beside = _named_apart(dataset, what, y, sample_weight, categorical)
+    table, levels = stream_table(source, source.names, resources, source.levels)
+    return OpenRows(table, beside[0], list(source.names), beside[1], levels)
+
+
+def split_table(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    """Features, target and weights of a table of pyarrow in memory, of which some columns are named."""
+    dataset, what = _dataset(X)
+    source, (y, sample_weight) = _named_apart(dataset, what, y, sample_weight, "from_dtype")
+    return X.select(list(source.names)), y, sample_weight
+
+
+def _named_apart(
+    dataset: Any, what: str, y: Any, sample_weight: Any, categorical: Any
+) -> tuple[ArrowSource, tuple[Any, Any]]:
+    """The features of a dataset, and its target and weights, of columns where they are named."""
     targets = named_columns(y, dataset.schema.names) or []
     weights = sample_weight if isinstance(sample_weight, str) else None
     for argument, names_of in (("y", targets), ("sample_weight", [] if weights is None else [weights])):
@@ -93,8 +111,7 @@ def open_arrow(
         y = columns[0] if len(columns) == 1 else TargetColumns.named(targets, columns)
     if weights is not None:
         sample_weight = _column(source, weights, "sample_weight", what)
-    table, levels = stream_table(source, names, resources, source.levels)
-    return OpenRows(table, y, list(names), sample_weight, levels)
+    return source, (y, sample_weight)
 
 
 def _dataset(X: Any) -> tuple[Any, str]:
