@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._param_validation import Interval, RealNotInt
 from sklearn.utils._set_output import _get_output_config
@@ -40,7 +40,8 @@ from l1lsmi._validation.features import (
     refuse_not_finite,
     tell_features,
 )
-from l1lsmi._validation.parameters import check_share
+from l1lsmi._validation.lazy_frames import refuse_lazy
+from l1lsmi._validation.parameters import CheckedParameters, check_share
 from l1lsmi._validation.rows import Rows, read_rows
 from l1lsmi._validation.sparse import frame_to_rows, is_sparse_frame, keeps_frames
 from l1lsmi._warnings import DataWarning, data_warnings
@@ -59,7 +60,7 @@ LEAST_POOL = 50
 MOST_SELECTED = 500
 
 
-class Selector(SelectorMixin, BaseEstimator):
+class Selector(SelectorMixin, CheckedParameters):
     """Base of all selectors: a subclass learns from checked data in `_learn`.
 
     Nothing is kept of a fit that fails, and arrays stay in their library and on their device.
@@ -327,7 +328,10 @@ class Selector(SelectorMixin, BaseEstimator):
             return in_library(take_columns(X, self), _get_output_config("transform", self)["dense"])
         if not is_non_numpy(X):
             refuse_masked(X)
-            return super().transform(X)
+            refuse_lazy(X)
+            # The sum by which values are checked may overflow.
+            with np.errstate(over="ignore", invalid="ignore"):
+                return super().transform(X)
         check_is_fitted(self)
         if X.ndim != 2:
             raise ValueError(f"Expected 2D array, got X with shape {tuple(X.shape)}: one row per sample.")
@@ -367,10 +371,12 @@ class Selector(SelectorMixin, BaseEstimator):
         if is_non_numpy(X):
             return self._inverse_in_library(X)
         if not self._takes_any_kind():
-            return super().inverse_transform(X)
+            with np.errstate(over="ignore", invalid="ignore"):
+                return super().inverse_transform(X)
         # Missing values stay missing.
         support = self.get_support()
-        values = check_array(X, dtype=None, ensure_all_finite="allow-nan")
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = check_array(X, dtype=None, ensure_all_finite="allow-nan")
         if support.sum() != values.shape[1]:
             raise ValueError("X has a different shape than during fitting.")
         found = np.zeros((values.shape[0], support.size), dtype=values.dtype)

@@ -102,6 +102,12 @@ class Digits:
                 )
 
 
+def in_float64(values: HostArray) -> HostArray:
+    """The nearest numbers in float64; those beyond its range are infinite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(values, dtype=np.float64)
+
+
 def are_rounded(values: HostArray) -> bool:
     """Whether the differences of whole numbers, (n,), are lost in float64."""
     found = _whole_numbers(values, "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from os import PathLike
+from os import PathLike, fsdecode
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import RowTable, Table
 from l1lsmi._sparse import SparseMatrix
 from l1lsmi._validation.digits import Digits, may_be_large
+from l1lsmi._validation.lazy_frames import refuse_lazy
 from l1lsmi._validation.sparse import (
     first_not_finite,
     frame_to_columns,
@@ -106,7 +107,8 @@ def check_device(table: Any, device: str) -> Table:
 def check_supports_out_of_core(selector: Any, X: Any, visits: bool) -> None:
     """Check that a selector can do with rows that are not in memory."""
     if not visits:
-        what = f"the path {str(X)!r}" if isinstance(X, (str, PathLike)) else f"a {type(X).__name__}"
+        is_path = isinstance(X, (str, bytes, PathLike))
+        what = f"the path {fsdecode(X)!r}" if is_path else f"a {type(X).__name__}"
         raise ValueError(
             f"X is {what}, but {type(selector).__name__} needs all rows in memory: pass a table of numbers, "
             "for instance a sample drawn by l1lsmi.sources.read_sample, or use L1LSMI or L1HSIC."
@@ -170,11 +172,13 @@ def check_features(
         "ensure_min_samples": 2,
     }
     try:
-        checked = (
-            check_array(X, input_name="X", **rules)
-            if estimator is None
-            else validate_data(estimator, X, **rules)
-        )
+        # Numbers beyond the range of float64 become infinite, which is checked below.
+        with np.errstate(over="ignore", invalid="ignore"):
+            checked = (
+                check_array(X, input_name="X", **rules)
+                if estimator is None
+                else validate_data(estimator, X, **rules)
+            )
     except (TypeError, ValueError, OverflowError) as error:
         raise _explained(X, names, error) from None
     _check_digits(X if hasattr(X, "shape") else np.asarray(X))
@@ -304,6 +308,7 @@ def _not_finite(what: str, row: int, column: str) -> ValueError:
 
 def check_names(X: Any) -> list[Any] | None:
     """Names of the columns, each of which is there once; None without names."""
+    refuse_lazy(X)
     # A table of pyarrow has names under another name.
     columns = getattr(X, "column_names", getattr(X, "columns", None))
     if columns is None:
@@ -312,6 +317,11 @@ def check_names(X: Any) -> list[Any] | None:
     name, count = Counter(map(str, names)).most_common(1)[0] if names else ("", 0)
     if count > 1:
         raise ValueError(f"X has {count} columns named {name!r}: rename or drop all but one.")
+    kinds = sorted({"str" if isinstance(one, str) else type(one).__name__ for one in names})
+    if len(kinds) > 1 and "str" in kinds:
+        raise ValueError(
+            f"X has column names of different types, {' and '.join(kinds)}: rename them all to text."
+        )
     return names
 
 

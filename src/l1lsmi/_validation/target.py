@@ -18,7 +18,7 @@ from l1lsmi._arrays import (
 )
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.statistics import column_statistics
-from l1lsmi._validation.digits import EXACT, are_rounded, is_exact
+from l1lsmi._validation.digits import EXACT, are_rounded, in_float64, is_exact
 from l1lsmi._validation.several_targets import (
     TargetColumns,
     checked_survival,
@@ -150,6 +150,8 @@ def _plain_target(y: Any, what: str = "y") -> HostArray:
         values = to_numpy(y)
     elif isinstance(y, (list, tuple)):
         values = _of_list(y, what)
+    elif type(y).__module__.startswith("pyarrow"):
+        values = y.to_numpy(zero_copy_only=False)
     else:
         values = y.to_numpy() if hasattr(y, "to_numpy") else y
     try:
@@ -166,6 +168,11 @@ def _plain_target(y: Any, what: str = "y") -> HostArray:
             return _exact_numbers(values, what)
         if len({type(v) for v in values}) == 1 and isinstance(values[0], Enum):
             return np.array([v.name for v in values])
+    if values.dtype.kind == "f" and values.dtype.itemsize > 8:
+        numbers = in_float64(values)
+        if not np.array_equal(np.isinf(numbers), np.isinf(values)):
+            raise ValueError(_start(BEYOND_RANGE.format(what)))
+        return numbers
     return np.asarray(values)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from os import PathLike
+from os import PathLike, fsdecode
 from pathlib import Path
 from typing import Any
 
@@ -115,22 +115,40 @@ def _named_apart(
 
 
 def _dataset(X: Any) -> tuple[Any, str]:
-    if not isinstance(X, (str, PathLike)):
+    if not isinstance(X, (str, bytes, PathLike)):
         dataset = as_dataset(X)
         if dataset is None:
             raise ValueError(f"X is a {type(X).__name__} of pyarrow: pass a dataset, a table or a path.")
         return dataset, "the dataset" if dataset is X else "the table"
-    path = Path(X)
+    given = fsdecode(X)
+    if not given:
+        raise ValueError("X is an empty path: pass the path of a Parquet or Feather file, or of a directory.")
+    path = Path(given)
     if not path.exists():
-        raise ValueError(f"X is {_shown(X)}, but there is no such file or directory.")
-    kind = "feather" if path.suffix.lower() in (".feather", ".arrow", ".ipc") else "parquet"
+        raise ValueError(f"X is {_shown(given)}, but there is no such file or directory.")
+    kind = _kind_of(path)
     try:
         dataset = as_dataset(path, kind)
         _ = dataset.schema.names  # raises where a name is no text
+        if path.is_dir() and not dataset.files:
+            raise ValueError(f"X is {_shown(given)}, a directory without Parquet or Feather files.")
     except READ_ERRORS as error:
-        first = str(error).splitlines()[0]
-        raise ValueError(f"X is {_shown(X)}, which cannot be read as {kind}: {first}") from None
+        raise ValueError(f"X is {_shown(given)}, which cannot be read as {kind}: {_reason(error)}.") from None
     return dataset, str(path)
+
+
+def _kind_of(path: Path) -> str:
+    """The format of a file by its name, or of a directory by the names of its files."""
+    names = [path.name] if path.is_file() else [file.name for file in path.rglob("*") if file.is_file()]
+    feather = [name.lower().endswith((".feather", ".arrow", ".ipc")) for name in names]
+    parquet = any(name.lower().endswith((".parquet", ".pq")) for name in names)
+    return "feather" if any(feather) and not parquet else "parquet"
+
+
+def _reason(error: Exception) -> str:
+    """What is wrong with a file, without where it was found."""
+    words = (str(error).splitlines() or ["it is damaged"])[0]
+    return words.rsplit("': ", 1)[-1].split(". ")[0].rstrip(". ")
 
 
 def _check_columns(dataset: Any, names: tuple[str, ...], what: str) -> None:
@@ -163,7 +181,13 @@ def _files(dataset: Any, names: tuple[str, ...]) -> tuple[Any, ...] | None:
 
 
 def _check_file(file: Any, dataset: Any, first: Any, names: tuple[str, ...], outside: set[str]) -> None:
-    schema, expected = file.physical_schema, first.physical_schema
+    try:
+        schema, expected = file.physical_schema, first.physical_schema
+    except READ_ERRORS as error:
+        raise ValueError(
+            f"X has the file {_shown(file.path)}, which cannot be read as {file_format(dataset)}: "
+            f"{_reason(error)}; remove it from the directory, or pass files of one format."
+        ) from None
     lacks = [name for name in names if name not in schema.names and name not in outside]
     more = [name for name in schema.names if name not in expected.names]
     more = [name for name in more if name not in index_columns(schema)]

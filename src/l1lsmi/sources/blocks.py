@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy.sparse import issparse
 from l1lsmi._arrays import HostArray, is_non_numpy, to_numpy
 from l1lsmi._rows.table import Resources
 from l1lsmi._validation.columns import is_frame
+from l1lsmi._validation.digits import in_float64
 from l1lsmi._validation.features import refuse_dates, refuse_masked
 from l1lsmi._validation.target import plain_target
 from l1lsmi.sources._first_pass import stream_table
@@ -34,9 +36,15 @@ def as_block(values: Any, what: str) -> HostArray:
         block = to_numpy(values) if is_non_numpy(values) else np.asarray(values)
         if np.iscomplexobj(block):
             raise ValueError("complex data is not supported")
-        block = block if block.dtype in (np.float32, np.float64) else block.astype(np.float64)
+        block = block if block.dtype in (np.float32, np.float64) else in_float64(block)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{what} cannot be read as a table of numbers: {error}.") from None
+        if isinstance(values, list):
+            raise ValueError(
+                f"{what} is a list that is no table of numbers: let a block be an array or a dataframe, or a "
+                "tuple of it with its targets."
+            ) from None
+        words = str(error).splitlines()[0].rstrip(".")
+        raise ValueError(f"{what} cannot be read as a table of numbers: {words}.") from None
     if block.ndim != 2 or block.shape[1] == 0:
         raise ValueError(f"{what} has shape {block.shape}: each block has one row per sample and columns.")
     return block
@@ -65,8 +73,9 @@ class FactorySource:
 
     def blocks(self, columns: HostArray | None) -> Iterator[HostArray]:
         """Call the function and go through what it gives."""
+        _check_no_arguments(self.factory)
         given = self.factory()
-        if not hasattr(given, "__iter__"):
+        if not hasattr(given, "__iter__") or hasattr(given, "shape"):
             raise ValueError(
                 f"X is a function that gives a {type(given).__name__}: let it give an iterator of blocks."
             )
@@ -129,6 +138,20 @@ class FactorySource:
         found, self.targets = self.targets, None
         weights, self.weights = self.weights, []
         return _joined_targets(found) if found else None, np.concatenate(weights) if weights else None
+
+
+def _check_no_arguments(factory: Callable[..., Any]) -> None:
+    """Check that a function can be called as it is."""
+    try:
+        parameters = signature(factory).parameters.values()
+    except (TypeError, ValueError):  # of a function that does not say
+        return
+    for one in parameters:
+        if one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
+            raise ValueError(
+                f"X is a function that wants an argument, {one.name!r}: pass one without arguments that "
+                "gives an iterator of blocks."
+            )
 
 
 def _joined_targets(blocks: list[HostArray]) -> HostArray:

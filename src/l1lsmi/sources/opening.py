@@ -66,7 +66,7 @@ def is_out_of_core(X: object) -> bool:
     >>> is_out_of_core("measurements.parquet"), is_out_of_core([[1.0, 2.0]])
     (True, False)
     """
-    if isinstance(X, (str, PathLike)) or library_of(X) in ("dask", "dask_expr", "pyarrow"):
+    if isinstance(X, (str, bytes, PathLike)) or library_of(X) in ("dask", "dask_expr", "pyarrow"):
         return True
     return callable(X) and not isinstance(X, type) and not hasattr(X, "shape")
 
