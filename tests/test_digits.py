@@ -10,6 +10,7 @@ import scipy.sparse
 
 from l1lsmi import L1LSMI
 from l1lsmi._rows.distinct import key_numbers
+from l1lsmi._validation.digits import Digits
 from l1lsmi._validation.target import check_target, plain_target
 from l1lsmi.baselines import MRMR
 from l1lsmi.files import read_table
@@ -179,3 +180,15 @@ def test_files_say_that_whole_numbers_are_rounded(tmp_path):
     for name in ("large.csv", "large.parquet"):
         words = "3 columns with whole numbers that are rounded to 53 bits: 'a', 'b', 'c'."
         assert words in read_table(tmp_path / name).notes
+
+
+def test_blocks_of_small_numbers_beside_blocks_of_large_ones():
+    for make in (np.asarray, pd.DataFrame):
+        digits = Digits()
+        for rows in (LARGE - BASE, LARGE):
+            digits.add(make(rows))
+        digits.finish()
+        alone = Digits()
+        alone.add(make(LARGE))
+        with pytest.raises(ValueError, match=LOST):
+            alone.finish()

@@ -60,20 +60,31 @@ class Digits:
 
     def __init__(self) -> None:
         self._columns: dict[int, _Whole] = {}
+        #: Whether there are rows of which nothing is known but that their numbers are exact.
+        self._some_are_small = False
 
     def add(self, X: Any) -> None:
         """Look at a block: a dataframe, or a NumPy array of shape (n, m)."""
         if nw.dependencies.is_into_dataframe(X):
-            for j, series in enumerate(nw.from_native(X, eager_only=True).iter_columns()):
-                self.add_series(series, j, repr(str(series.name)))
+            self._add_frame(nw.from_native(X, eager_only=True))
         elif isinstance(X, np.ndarray) and X.ndim == 2 and may_be_large(X):
             for j in range(X.shape[1]):
                 self.add_column(X[:, j], j, str(j))
+        else:
+            self._some_are_small = True
+
+    def _add_frame(self, frame: Any) -> None:
+        kinds = set(frame.schema.values())
+        # All columns at once are looked at much faster than one by one.
+        if not any(map(_is_wide, kinds)) or not may_be_large(np.asarray(frame.to_numpy())):
+            self._some_are_small = True
+            return
+        for j, series in enumerate(frame.iter_columns()):
+            self.add_series(series, j, repr(str(series.name)))
 
     def add_series(self, series: Any, j: int, label: str) -> None:
         """Look at column j of a dataframe, which is called so."""
-        kind = series.dtype
-        if kind == nw.Object or (kind.is_integer() and kind not in NARROW):
+        if _is_wide(series.dtype):
             present = series.drop_nulls()
             try:
                 values = np.asarray(present.to_numpy())
@@ -91,10 +102,13 @@ class Digits:
         """Take over what was seen of other rows."""
         for j, found in other._columns.items():
             self._columns[j] = found if j not in self._columns else self._columns[j].merged(found)
+        self._some_are_small |= other._some_are_small
 
     def finish(self) -> None:
         """Refuse columns, after the last block, whose differences are lost."""
         for found in self._columns.values():
+            if self._some_are_small:
+                found = found.merged(_Whole("", min(found.low, EXACT), max(found.high, -EXACT), None))
             if found.are_coarse:
                 raise ValueError(
                     f"X has whole numbers in column {found.label} whose differences are lost in float64, "
@@ -114,13 +128,19 @@ def are_rounded(values: HostArray) -> bool:
     return found is not None and found.are_coarse
 
 
+def _is_wide(kind: Any) -> bool:
+    """Whether a type of narwhals has whole numbers that float64 has not."""
+    return kind == nw.Object or (kind.is_integer() and kind not in NARROW)
+
+
 def may_be_large(values: HostArray) -> bool:
-    """Whether there may be whole numbers that float64 has not."""
+    """Whether there may be whole numbers that float64 has not, also where they are rounded already."""
     if values.dtype.kind == "O":
         return True
-    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not values.size:
+    if values.dtype.kind not in "iuf" or values.dtype.itemsize < 8 or not values.size:
         return False
-    return int(values.max()) > EXACT or int(values.min()) < -EXACT
+    low, high = np.fmin.reduce(values, axis=None), np.fmax.reduce(values, axis=None)
+    return bool(high >= EXACT or low <= -EXACT)
 
 
 def _whole_numbers(values: HostArray, label: str) -> _Whole | None:

@@ -224,7 +224,7 @@ def _check_sparse(X: Any, estimator: Any) -> SparseMatrix:
 
 
 def _check_sparse_digits(matrix: Any, names: Sequence[Any] | None) -> None:
-    if not may_be_large(matrix.data):
+    if matrix.data.dtype.kind not in "iu" or not may_be_large(matrix.data):
         return
     columns, digits = matrix.tocsc(), Digits()
     for j in range(columns.shape[1]):
