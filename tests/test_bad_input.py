@@ -378,7 +378,7 @@ def test_bad_measures_for_a_strategy():
     ("bad_X", "bad_y", "message"),
     [
         (X, [], "y is empty"),
-        (X, [10**400, 1] * 15, "beyond the range of float64"),
+        (X, [10**400 + i for i in range(30)], "beyond the range of float64"),
         ([[1, 2], [3]], [0, 1], "X cannot be used"),
         (np.zeros((3, 3, 3)), [0, 1, 0], "X cannot be used.*dim 3"),
         (X[:, 0], Y, "X cannot be used.*2D array"),

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from l1lsmi.files import FileProblem, _memory, prepare, read_table, write_table
+from l1lsmi.files.problem import file_problems
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -334,6 +335,17 @@ def test_files_that_are_not_anndata(tmp_path):
         file["X"] = np.eye(3)
     assert "has no obs and no var" in refusal(path)
     assert "cannot be read as" in refusal(written(tmp_path, "junk.h5ad", b"junk" * 99))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [SystemError("<cyfunction f at 0x7f9> returned a result"), TypeError("no method for <class 'a.B'>")],
+)
+def test_objects_of_libraries_are_not_named(error):
+    with pytest.raises(FileProblem, match=r"of another format\.$"), file_problems("in.h5ad", "AnnData"):
+        raise error
+    with pytest.raises(FileProblem, match=r"of another format \(bad heap\)\.$"), file_problems("in", "HDF5"):
+        raise SystemError("<cyfunction f at 0x7f9> returned a result") from OSError("bad heap")
 
 
 def test_anndata_whose_genes_share_a_name(tmp_path):

@@ -1,6 +1,7 @@
 """Written files can be read again, writes are atomic, and missing libraries are named."""
 
 import io
+import os
 import subprocess
 import sys
 
@@ -237,3 +238,16 @@ def test_a_missing_pyarrow_is_named(files, monkeypatch):
         read_table(files / "table.csv")
     with pytest.raises(FileProblem, match=r"pip install 'l1lsmi\[cli\]'"):
         csv_text(table, ["state"])
+
+
+def test_names_that_the_locale_cannot_decode(tmp_path):
+    code = (
+        "import sys; from l1lsmi._atomic_file import check_writable, write_atomically; path = sys.argv[1]; "
+        "check_writable(path); write_atomically(path, b'1')"
+    )
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    names = ["ö.csv", "ö" * 90 + ".csv"]
+    for name in names:
+        path = str(tmp_path / name).encode()
+        subprocess.run([sys.executable, "-c", code, path], env={**os.environ, **ascii_only}, check=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)

@@ -120,6 +120,14 @@ def take_columns(x: Array, columns: HostArray | None) -> Array:
     return x if columns is None else namespace(x).take(x, asarray_like(columns, x), axis=1)
 
 
+def with_zeros(x: Array, chosen: HostArray) -> Array:
+    """The columns of a matrix in the places that are chosen among all, (m,), with zeros in the others."""
+    xp = namespace(x)
+    zeros = xp.zeros_like(x[:, :1])
+    places = np.where(chosen, np.cumsum(chosen) - 1, x.shape[1])
+    return xp.take(xp.concat([x, zeros], axis=1), asarray_like(places, x), axis=1)
+
+
 def take_rows(x: Array, rows: HostArray) -> Array:
     """Pick ``rows`` of a matrix, which stays sparse if it is."""
     return x.rows_of(rows) if isinstance(x, SparseMatrix) else gather(x, rows, None)

@@ -71,8 +71,8 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 
 def _temporary(path: Path) -> Path:
-    # File systems limit the bytes of a name rather than its characters.
-    name = os.fsencode(path.name)[:100].decode("utf-8", "ignore")
+    # File systems limit the bytes of a name rather than its characters, and some take whole ones only.
+    name = os.fsdecode(os.fsencode(path.name)[:100].decode("utf-8", "ignore").encode())
     return path.with_name(f".{name}-{secrets.token_hex(4)}.part")
 
 

@@ -28,6 +28,10 @@ from l1lsmi._cli.options import (
 #: Methods that `compare` compares by default: they are quick on any file.
 COMPARED = ("l1-lsmi", "l1-hsic", "pearson", "mrmr", "qpfs", "lasso", "relieff")
 MEASURES = ("smi", "hsic", "mi", "pearson")
+FORMULAS = (
+    "A cell that begins with =, +, - or @ is written as it is, and a spreadsheet may run it as a formula "
+    "when it opens CSV or TSV."
+)
 DOCUMENTS = ("select", "apply", "compare", "measure", "error")
 
 
@@ -62,7 +66,7 @@ def _run(command: str, options: dict[str, Any]) -> int | None:
     "--output",
     metavar="PATH",
     help="Write the selected columns and the target, values as in FILE: .csv, .tsv, .parquet, .feather or "
-    ".xlsx.",
+    f".xlsx. {FORMULAS}",
 )
 @role_options
 @constraint_options
@@ -103,7 +107,8 @@ def select(**options: Any) -> int | None:
 @click.option(
     "--output",
     metavar="PATH",
-    help="Where to write: .csv, .tsv, .parquet, .feather or .xlsx; by default standard output, as CSV.",
+    help="Where to write: .csv, .tsv, .parquet, .feather or .xlsx; by default standard output, as CSV. "
+    f"{FORMULAS}",
 )
 @output_options
 def apply(**options: Any) -> int | None:

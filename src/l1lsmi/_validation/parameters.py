@@ -6,8 +6,9 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import Interval, InvalidParameterError, StrOptions
 
 #: Values of the parameter of selectors that take categories.
 CATEGORICAL: list[Any] = ["array-like", StrOptions({"from_dtype"}), None]
@@ -16,6 +17,21 @@ CATEGORICAL: list[Any] = ["array-like", StrOptions({"from_dtype"}), None]
 #: least and at most so many.
 POOL_VALUES = 2**25
 SPARSE_POOLS = (300, 1_000)
+
+
+class CheckedParameters(BaseEstimator):
+    """Base of estimators whose parameters are checked: True and False are no numbers."""
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        for name, rules in getattr(self, "_parameter_constraints", {}).items():
+            value = getattr(self, name, None)
+            is_number = isinstance(rules, list) and any(isinstance(rule, Interval) for rule in rules)
+            if isinstance(value, (bool, np.bool_)) and is_number and "boolean" not in rules:
+                raise InvalidParameterError(
+                    f"The {name!r} parameter of {type(self).__name__} must be a number, neither True nor "
+                    f"False. Got {value!r} instead."
+                )
 
 
 def check_pool_of_sparse(pool: Any, k: int | None, table: Any) -> int:

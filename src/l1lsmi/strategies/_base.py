@@ -9,14 +9,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils._param_validation import Interval
 
 from l1lsmi._arrays import single_threaded_blas
 from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._progress import Progress
 from l1lsmi._rows.table import Resources, is_large_sparse
-from l1lsmi._validation.parameters import check_count, check_measure, check_needs
+from l1lsmi._validation.parameters import CheckedParameters, check_count, check_measure, check_needs
 from l1lsmi._validation.rows import read_rows_for
 from l1lsmi.strategies.protocols import Features, missing_members
 from l1lsmi.strategies.selection import Budget, Selection, StopReason
@@ -57,7 +57,7 @@ class Advance(NamedTuple):
     n_steps: int = 1
 
 
-class Strategy(BaseEstimator):
+class Strategy(CheckedParameters):
     """Base of all strategies: how sets of features are searched.
 
     A subclass names in ``needs`` the protocol that a bound measure must have. Its search is in ``_steps``,
