@@ -150,6 +150,17 @@ def test_one_percent_of_outliers_does_not_change_the_set(name, hit):
     assert set(found) == set(true)
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_kept_outliers_do_not_end_a_search(seed):
+    """Distances between the rows of the bulk are a millionth of those to outliers, and lose most digits."""
+    X, y = datasets.make_quad(200, random_state=seed)
+    rng = np.random.default_rng(seed)
+    outliers = rng.random(X.shape) < 0.01
+    X = np.where(outliers, rng.choice([-1e6, 1e6], size=X.shape), X)
+    selector = L1LSMI(1, tails="keep", random_state=seed).fit(X, y)
+    assert selector.get_support().sum() == 1 and np.isfinite(selector.p_value_)
+
+
 def test_tails_can_be_kept(rng):
     X = rng.normal(size=(200, 3))
     X[0, 0] = 1e4
