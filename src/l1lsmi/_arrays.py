@@ -1,8 +1,7 @@
 """The only module that knows one array library from another.
 
-Everything else is written against the array API standard and asks here for
-the few things the standard lacks: a way to and from NumPy, picking rows and
-columns together, and solving many small positive definite systems.
+Everything else is written against the array API standard and asks here for the few things the standard lacks:
+a way to and from NumPy, picking rows and columns together, and solving many small positive definite systems.
 """
 
 from __future__ import annotations
@@ -27,6 +26,8 @@ from l1lsmi._sparse import SparseMatrix
 Array: TypeAlias = Any
 Namespace: TypeAlias = Any
 HostArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+#: Multiples of a shift that are tried until a matrix is positive definite.
+RIDGE_FACTORS = tuple(10.0**power for power in range(12))
 
 # Freeing one large block, which is never touched, teaches glibc to keep freed memory of up to this
 # size for the next array instead of returning it to the system: thousands of arrays come and go in a search,
@@ -350,13 +351,14 @@ def positive_definite_solver(matrices: Array) -> Callable[[Array], Array]:
 
 
 def positive_definite_inverse(matrices: Array) -> Array:
-    """Inverse of symmetric positive definite matrices, (..., b, b)."""
+    """Inverse of symmetric matrices, (..., b, b), which are positive definite but for rounding errors."""
     if isinstance(matrices, np.ndarray):
         return _of_each(_lapack_inverse, matrices)
-    xp = namespace(matrices)
     if array_api_compat.is_torch_array(matrices):
-        return _torch().cholesky_inverse(xp.linalg.cholesky(matrices))
-    return xp.linalg.inv(matrices)
+        factors, failed = _cholesky(matrices)
+        if not failed:
+            return _torch().cholesky_inverse(factors)
+    return namespace(matrices).linalg.inv(matrices)
 
 
 def _lapack_inverse(matrix: HostArray) -> HostArray:
@@ -368,23 +370,53 @@ def _lapack_inverse(matrix: HostArray) -> HostArray:
     return np.asarray(np.linalg.inv(matrix))
 
 
-def whitening(matrices: Array) -> Array:
-    """W with W' M W = 1 for symmetric positive definite matrices M, (..., b, b)."""
+def whitening(matrices: Array, ridge: float) -> Array:
+    """W with W' (M + r I) W = 1 for symmetric positive semi-definite matrices M, (..., b, b).
+
+    The shift r is ``ridge``, and larger by powers of 10 where rounding errors in M exceed it: distances are
+    differences of squares, and those between close rows lose their digits where other rows are very far away.
+    """
     if isinstance(matrices, np.ndarray):
-        return _of_each(_lapack_whitening, matrices)
-    xp = namespace(matrices)
-    lower = xp.linalg.cholesky(matrices)
+        return _of_each(lambda matrix: _lapack_whitening(matrix, ridge), matrices)
+    eye = asarray_like(np.eye(matrices.shape[-1]), matrices)
+    lower = _lower_factors(matrices, ridge * eye)
     if array_api_compat.is_torch_array(matrices):
-        eye = asarray_like(np.eye(matrices.shape[-1]), matrices).expand_as(lower)
-        return _torch().linalg.solve_triangular(lower, eye, upper=False).mT
+        return _torch().linalg.solve_triangular(lower, eye.expand_as(lower), upper=False).mT
+    xp = namespace(matrices)
     return xp.matrix_transpose(xp.linalg.inv(lower))
 
 
-def _lapack_whitening(matrix: HostArray) -> HostArray:
-    factor, failed = lapack.dpotrf(matrix.T)
-    if failed:
-        raise np.linalg.LinAlgError("a matrix of kernels is not positive definite")
-    return np.asarray(lapack.dtrtri(factor, overwrite_c=1)[0])
+def _lapack_whitening(matrix: HostArray, ridge: float) -> HostArray:
+    for factor in RIDGE_FACTORS:
+        found, failed = lapack.dpotrf((matrix + factor * ridge * np.eye(len(matrix))).T, overwrite_a=1)
+        if not failed:
+            return np.asarray(lapack.dtrtri(found, overwrite_c=1)[0])
+    raise np.linalg.LinAlgError("a matrix of kernels is not positive definite")
+
+
+def _lower_factors(matrices: Array, shift: Array) -> Array:
+    """Cholesky factors of matrices and a multiple of ``shift``, which is larger for those that need it."""
+    for factor in RIDGE_FACTORS:
+        found, failed = _cholesky(matrices + factor * shift)
+        if not failed:
+            return found
+        if matrices.ndim > 2:
+            each = [_lower_factors(matrices[i, ...], shift) for i in range(matrices.shape[0])]
+            return namespace(matrices).stack(each)
+    raise np.linalg.LinAlgError("a matrix of kernels is not positive definite")
+
+
+def _cholesky(matrices: Array) -> tuple[Array, bool]:
+    """Cholesky factors, and whether there are none of some matrix."""
+    if array_api_compat.is_torch_array(matrices):
+        factors, failed = _torch().linalg.cholesky_ex(matrices)
+        return factors, bool(failed.any())
+    xp = namespace(matrices)
+    try:
+        factors = xp.linalg.cholesky(matrices)
+    except np.linalg.LinAlgError:
+        return matrices, True
+    return factors, bool(xp.any(xp.isnan(factors)))  # CuPy raises no error
 
 
 def _of_each(function: Callable[[HostArray], HostArray], matrices: HostArray) -> HostArray:
@@ -427,7 +459,7 @@ def shifted_inverse_factors(matrices: Array, shifts: Sequence[float]) -> tuple[A
         sizes, vectors = np.linalg.eigh(matrices)
         return vectors[None], 1.0 / (np.maximum(sizes, 0.0)[..., None] + shift)[None]
     eye = asarray_like(np.eye(matrices.shape[-1]), matrices)
-    basis = whitening(matrices + shift[:, None, None, None] * eye)
+    basis = whitening(matrices + shift[:, None, None, None] * eye, 1e-18)
     return basis, xp.ones_like(basis[..., :1])
 
 

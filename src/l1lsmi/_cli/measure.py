@@ -8,7 +8,7 @@ from typing import Any
 import click
 import numpy as np
 
-from l1lsmi._cli.checks import check_names, check_time_limit
+from l1lsmi._cli.checks import check_names, check_outputs, check_time_limit
 from l1lsmi._cli.commands import MEASURES
 from l1lsmi._cli.data import Data, load_data
 from l1lsmi._cli.fitting import features_for
@@ -32,6 +32,7 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     sort = options["sort"] or names[0]
     if sort not in names:
         raise click.UsageError(f"--sort {sort} is not one of --measures {','.join(names)}.")
+    check_outputs(file, {})
     check_time_limit(options["time_limit"])
     data = load_data(file, quiet, options, in_memory=False)
     started = time.perf_counter()

@@ -59,7 +59,7 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
                 interrupted = True
         named = {**asked, **_named(data, options), "model": options["model"]}
         result = document(selector, data, named, seconds, notes, contributed, scores)
-        _write(result, selector, data, options, as_json, quiet, scores)
+        interrupted |= not _write(result, selector, data, options, as_json, quiet, scores)
         if options["report"] and not interrupted:
             from l1lsmi._cli.reporting import write_selection_report
 
@@ -153,25 +153,54 @@ def _write(
     as_json: bool,
     quiet: bool,
     scores: Any,
-) -> None:
-    """Write files, then print: what is printed about files is then true."""
-    if options["save"]:
-        text = json.dumps(result, indent=2, ensure_ascii=True) + "\n"
-        write_atomically(options["save"], text.encode("utf-8"))
-    if options["output"]:
-        names = [*result["columns"], *data.prepared.targets]
-        write_table(data.table.load(names), names, options["output"])
+) -> bool:
+    """Write files, then print; False if Ctrl-C interrupted a write.
+
+    What is printed about files is true, and the result is printed also where a file cannot be written.
+    """
+    written, problem, interrupted = [], None, ""
+    for name, write, what in (
+        ("save", _write_document, "selection"),
+        ("output", _write_columns, _output_words(result, data)),
+    ):
+        if not options[name] or interrupted:
+            continue
+        try:
+            write(result, data, options[name])
+            written.append(f"{what}: {printable(options[name])}")
+        except KeyboardInterrupt:
+            interrupted = f"Interrupted: {printable(options[name])} was not written."
+        except Exception as error:
+            problem = problem or error
     if as_json:
         print_json(result)
-        return
-    click.echo(_summary(result, selector, scores))
-    rows = "the only row" if data.table.n_rows == 1 else f"all {data.table.n_rows:,} rows"
-    written = f"selected columns of {rows}, values as in the file"
+    else:
+        click.echo(_summary(result, selector, scores))
+    for line in written:
+        print_message(line, quiet)
+    if interrupted:
+        print_message(interrupted)
+    if problem is not None:
+        raise problem
+    return not interrupted
+
+
+def _write_document(result: dict[str, Any], data: Data, path: str) -> None:
+    text = json.dumps(result, indent=2, ensure_ascii=True) + "\n"
+    write_atomically(path, text.encode("utf-8"))
+
+
+def _write_columns(result: dict[str, Any], data: Data, path: str) -> None:
+    names = [*result["columns"], *data.prepared.targets]
+    write_table(data.table.load(names), names, path)
+
+
+def _output_words(result: dict[str, Any], data: Data) -> str:
+    """What --output writes."""
     if not result["columns"]:
-        written = f"target{'s' * (len(data.prepared.targets) > 1)} alone, as no columns are selected"
-    for name, what in (("save", "selection"), ("output", written)):
-        if options[name]:
-            print_message(f"{what}: {printable(options[name])}", quiet)
+        return f"target{'s' * (len(data.prepared.targets) > 1)} alone, as no columns are selected"
+    rows = "the only row" if data.table.n_rows == 1 else f"all {data.table.n_rows:,} rows"
+    return f"selected columns of {rows}, values as in the file"
 
 
 def _summary(result: dict[str, Any], selector: Any, scores: Any) -> str:

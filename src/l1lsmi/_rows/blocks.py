@@ -37,6 +37,8 @@ from l1lsmi._rows.wide import CentersAt, wide_exponents, wide_pull_back
 
 #: Half a squared distance at which a Gaussian kernel is exactly 0, at any width, and nothing overflows.
 FAR = {"float64": 1e200, "float32": 1e20}
+#: Rows whose squared distance in standard deviations is smaller are equal: no width can tell them apart.
+SMALLEST_SQUARE = 1e-30
 
 
 class _Piece(NamedTuple):
@@ -157,7 +159,7 @@ class Centers:
         xp = namespace(self.table.x)
         total, norms = self.distances(squared_weights, columns)
         # Equal points come out at rounding errors instead of 0, which would pass for distances.
-        small = 1e-12 * (norms[..., :, None] + norms[..., None, :])
+        small = 1e-12 * (norms[..., :, None] + norms[..., None, :]) + SMALLEST_SQUARE
         halves = xp.where(total <= small, xp.zeros_like(total), total)
         if (self.rows >= 0).all():
             upper = asarray_like(np.flatnonzero(_upper(self.size)), halves)

@@ -17,6 +17,8 @@ from l1lsmi._messages import counted, printable, quoted, suggestion
 from l1lsmi.files.problem import FileProblem
 
 Values = npt.NDArray[Any]
+#: The source of a table that was read from it.
+STANDARD_INPUT = "standard input"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

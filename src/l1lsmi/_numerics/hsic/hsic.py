@@ -19,7 +19,7 @@ import numpy as np
 from l1lsmi._arrays import Array, HostArray, in_float64, to_numpy
 from l1lsmi._numerics.fixed_model import FixedModelDraws
 from l1lsmi._numerics.hsic import pair_terms
-from l1lsmi._numerics.hsic.line import chebyshev_series, median_gap
+from l1lsmi._numerics.hsic.line import SMALLEST_GAP, chebyshev_series, median_gap
 from l1lsmi._numerics.hsic.pair_terms import (
     ROUNDING,
     PairBlock,
@@ -209,6 +209,12 @@ class PairedRows(FixedModelDraws):
 
     def _median_of(self, half_distances: HostArray) -> float:
         """Median distance from half the squared distances of all pairs of the sample."""
+        found = self._plain_median_of(half_distances)
+        if found >= SMALLEST_GAP:
+            return found
+        return self._plain_median_of(np.where(2 * half_distances < SMALLEST_GAP**2, 0.0, half_distances))
+
+    def _plain_median_of(self, half_distances: HostArray) -> float:
         if self._sample_weights is None:
             return math.sqrt(2) * median_root(half_distances)
         return weighted_median_of_pairs(np.sqrt(2 * half_distances), self._sample_weights)
