@@ -491,8 +491,9 @@ def test_hostile_names_are_text():
     page = render(report)
     reader = Reader(page)
     harmless = Reader(render(quick(selector, X, y)))
-    # Names do not add or remove elements.
-    assert [(t, set(a)) for t, a in reader.elements] == [(t, set(a)) for t, a in harmless.elements]
+    # Names do not add or remove elements, but for places where a line may break.
+    found, expected = ([(t, set(a)) for t, a in r.elements if t != "wbr"] for r in (reader, harmless))
+    assert found == expected
     text = "".join(reader.words)
     for name in HOSTILE[:4]:
         assert name in text

@@ -68,3 +68,17 @@ def percent(value: float | None) -> str:
     ('4.13\u202f%', '0\u202f%')
     """
     return "n/a" if value is None else f"{sig(100 * value)}{NARROW_SPACE}%"
+
+
+def unbroken(sentence: str) -> str:
+    r"""A sentence in which no line ends between a number and its percent sign, its error, or a letter p.
+
+    Examples
+    --------
+    >>> from l1lsmi.report._numbers import unbroken
+    >>> unbroken("8.0 \u00b1 0.9 % (p = 0.01)")
+    '8.0\xa0±\xa00.9\u202f% (p\xa0=\xa00.01)'
+    """
+    for text in ("p = ", "p < ", " \N{PLUS-MINUS SIGN} "):
+        sentence = sentence.replace(text, text.replace(" ", "\N{NO-BREAK SPACE}"))
+    return sentence.replace(" %", f"{NARROW_SPACE}%")

@@ -66,7 +66,7 @@ const showSet = (place, sizes, set) => {
   const extra = set.ids.filter((id) => !isSelected(id)).length;
   const note = extra ? ` Dashed: ${count(extra, "feature")} outside the selected set.` : "";
   const items = set.ids.map((id) =>
-    html("li", isSelected(id) ? {} : { class: "extra" }, html("bdi", { class: "cut", title: nameOf(id) }, nameOf(id))),
+    html("li", isSelected(id) ? {} : { class: "extra" }, html("bdi", { class: "cut", title: nameOf(id) }, ...breakable(nameOf(id)))),
   );
   if (set.n_left_out) items.push(html("li", {}, `and ${set.n_left_out.toLocaleString("en")} more`));
   place.replaceChildren(html("p", { class: "small" }, score + note), html("ul", { class: "chips" }, ...items));
