@@ -12,7 +12,7 @@ from l1lsmi.evaluation.selection_scores import ALL, NONE, SELECTED
 from l1lsmi.evaluation.selectors import ALL_FEATURES
 from l1lsmi.report._comparison import MAX_METHOD_NAME, errors_of, metric_of
 from l1lsmi.report._names import printable
-from l1lsmi.report._numbers import number, unbroken
+from l1lsmi.report._numbers import number
 
 ROLES = {SELECTED: "selection", ALL: "all", NONE: "none"}
 
@@ -28,9 +28,7 @@ def model_section(scores: SelectionScores, n_features: int) -> dict[str, Any]:
     """
     return {
         "model": printable(scores.model, MAX_METHOD_NAME),
-        "sentences": [
-            unbroken(printable(sentence, 1000)) for sentence in model_sentences(scores, n_features)
-        ],
+        "sentences": [printable(sentence, 1000) for sentence in model_sentences(scores, n_features)],
         "how": how_tested(scores),
         "metric": {"name": scores.metric, "percent": scores.metric in SHARES},
         "rows": [_row(one, scores) for one in scores.sets.values()],

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from l1lsmi._atomic_file import write_atomically
-from l1lsmi.report._numbers import percent, sig
+from l1lsmi.report._numbers import percent, sig, unbroken
 from l1lsmi.report.content import collect
 
 STYLES = ("page.css", "pictures.css")
@@ -190,6 +190,11 @@ def _template() -> tuple[Any, type[Exception]]:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        sig=sig, percent=percent, thousands="{:,}".format, json=_plain_json, breakable=_breakable
+        sig=sig,
+        percent=percent,
+        thousands="{:,}".format,
+        json=_plain_json,
+        breakable=_breakable,
+        unbroken=unbroken,
     )
     return environment.get_template("page.html.j2"), UndefinedError

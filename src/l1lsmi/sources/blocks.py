@@ -22,7 +22,7 @@ def as_block(values: Any, what: str) -> HostArray:
     """Numbers of a block as an array of two dimensions."""
     if issparse(values):
         raise ValueError(
-            f"{what} is a sparse matrix: pass all rows as one sparse matrix, or let blocks be dense."
+            f"{what} is a sparse matrix: pass all rows as one sparse matrix, or make the blocks dense."
         )
     try:
         if type(values).__module__.startswith("pandas") and not _has_plain_types(values):
