@@ -323,6 +323,8 @@ def test_the_slider_shows_the_set_of_each_size(browser, pages):
         assert len(browser.execute_script(script)) == size
         assert browser.find_element("id", "size-output").text == str(size)
         assert slider.get_attribute("aria-valuetext").startswith(f"{size} feature")
+        (point,) = browser.find_elements("css selector", "[data-picture=sizes] .point.current")
+        assert point.get_attribute("data-size") == str(size)
     # Features outside the selected set are marked.
     assert len(browser.find_elements("css selector", "#size-set li.extra")) == 4
 

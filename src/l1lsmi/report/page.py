@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from l1lsmi._atomic_file import write_atomically
-from l1lsmi.report._numbers import percent, sig, unbroken
+from l1lsmi.report._numbers import percent, sig, tenths, unbroken
 from l1lsmi.report.content import collect
 
 STYLES = ("page.css", "pictures.css")
@@ -192,6 +192,7 @@ def _template() -> tuple[Any, type[Exception]]:
     environment.filters.update(
         sig=sig,
         percent=percent,
+        tenths=tenths,
         thousands="{:,}".format,
         json=_plain_json,
         breakable=_breakable,
