@@ -492,7 +492,7 @@ def test_no_section_is_empty_and_zeros_have_no_picture(report):
         changed[name]["pairs"] = [{**pair, "value": 0.0} for pair in changed[name]["pairs"]]
     changed["interactions"]["plots"]["pairs"] = changed["redundancy"]["rejected"] = []
     page = render(changed)
-    assert "Features that were not selected</h2>" not in page and "the SMI between all pairs is 0" in page
+    assert "All features whose values vary are selected." in page and "the SMI between all pairs is 0" in page
     assert "no z-score is above 0" in page and "No pair is plotted" not in page
     assert 'data-picture="redundancy"' not in page and 'data-picture="interactions"' not in page
     changed["chosen"]["has_evidence"] = False
