@@ -8,6 +8,7 @@ import sys
 import textwrap
 import unicodedata
 from collections.abc import Sequence
+from functools import partial
 
 #: Unicode categories of control characters, and of characters that change the direction of text.
 UNSAFE = ("Cc", "Cf", "Cs", "Zl", "Zp")
@@ -77,8 +78,8 @@ def wrapped(text: str) -> str:
     if not sys.stdout.isatty():
         return text
     width = shutil.get_terminal_size((100, 24)).columns
-    options = {"width": max(width, 40), "break_long_words": False, "break_on_hyphens": False}
-    lines = (line if line.startswith(" ") else textwrap.fill(line, **options) for line in text.split("\n"))
+    wrap = partial(textwrap.fill, width=max(width, 40), break_long_words=False, break_on_hyphens=False)
+    lines = (line if line.startswith(" ") else wrap(line) for line in text.split("\n"))
     return "\n".join(lines)
 
 
