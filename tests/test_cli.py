@@ -189,7 +189,7 @@ def test_the_chosen_number_is_explained(capfd, xor):
     (sentence,) = re.findall(r"In rows that the search has not seen, these features predict .+", result.out)
     page = " ".join(html.unescape(report.read_text()).split())
     assert sentence.endswith("(p < 0.0001).") and sentence in page
-    assert "No other number of features predicts more than 2." in result.out
+    assert "No larger or smaller number of features predicts more." in result.out
     assert "asked for" not in result.out and "-k auto" in report.read_text()
 
 

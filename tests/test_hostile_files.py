@@ -82,7 +82,7 @@ TEXTS = {
     "open quote in names": ('"a,b\n1,2\n3,4\n', "a quote is not closed"),
     "twice": ("a,b,a,c,a,b\n1,2,3,4,5,6\n", "has 3 columns named 'a' (1 other name repeated too)"),
     "twice and numbers": ("1,1,2\n1,2,3\n", "has 2 columns named '1'"),
-    "no name inside": ("a,,c\n1,2,3\n4,5,6\n", "1 column with values but without a name, first column 2"),
+    "no name inside": ("a,,c\n1,2,3\n4,5,6\n", "values without a name in 1 column, first in column 2"),
     "no names": (",,\n1,2,3\n", "without a name"),
     "nothing": (",\n,\n", "neither names of columns nor values"),
     "zeros": (b"a,b\n1,\0\n", "not a table in text"),
@@ -419,7 +419,7 @@ def test_damaged_workbooks(tmp_path):
     assert "no values below" in refusal(tmp_path / "in.xlsx")
     workbook.active.append([1, 2, 3])
     workbook.save(tmp_path / "in.xlsx")
-    assert "without a name, first column 3" in refusal(tmp_path / "in.xlsx")
+    assert "without a name in 1 column, first in column 3" in refusal(tmp_path / "in.xlsx")
 
 
 FLIPPED = {".parquet": "parquet", ".feather": "feather", ".npz": "npz", ".csv": "csv", ".xlsx": "excel"}

@@ -190,7 +190,7 @@ def test_files_that_will_not_do_get_a_sentence(tmp_path):
     assert_refused(selector(), path, "z", "y is 'z'.*no such column: it has 'a', 'b'")
     assert_refused(selector(), path, None, "y is None: pass the name of the column to predict")
     assert_refused(selector(), pa.Table.from_pandas(frame.assign(city="Rome")), None, "y is None")
-    assert_refused(selector(), path, y[:-1], "X has 1500 rows, y has 1499")
+    assert_refused(selector(), path, y[:-1], "X has 1500 rows, but y has 1499")
     junk = tmp_path / "junk.parquet"
     junk.write_bytes(b"PAR1" + bytes(100))
     assert_refused(selector(), junk, "y", "cannot be read as parquet")

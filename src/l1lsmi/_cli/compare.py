@@ -217,7 +217,7 @@ def _summary(result: dict[str, Any]) -> str:
             )
         )
     rows += [(ALL_FEATURES, *_error_cells(method, largest), "", "") for method in everything]
-    header = ("method", result["error"], "+-", "", "seconds", f"same as {first}")
+    header = ("method", result["error"], "±", "", "seconds", f"same as {first}")
     lines = [
         *warning_lines(result["warnings"]),
         f"\n{result['k']} features, {result['splits']} splits of {result['rows_used']:,} rows, "

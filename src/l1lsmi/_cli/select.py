@@ -19,7 +19,7 @@ from l1lsmi._cli.imports import import_model
 from l1lsmi._cli.interrupt import INTERRUPTED
 from l1lsmi._cli.output import is_interactive, print_json, print_message, spinner
 from l1lsmi._cli.selection import document
-from l1lsmi._cli.text import count, one_line, printable, text_table, warning_lines
+from l1lsmi._cli.text import count, one_line, printable, text_table, warning_lines, wrapped
 from l1lsmi._warnings import DataWarning
 from l1lsmi.evaluation._words import model_sentences
 from l1lsmi.explain import Contributions, contributions, sample_rows
@@ -52,7 +52,8 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
         scores, contributed = None, None
         if selector.get_support().any() and not interrupted:
             try:
-                contributed = measured_contributions(selector, data, asked["seed"])
+                with spinner("measuring what each feature contributes", quiet):
+                    contributed = measured_contributions(selector, data, asked["seed"])
                 if evaluated:
                     scores = _scores(held_out, selector, data, asked, model, quiet)
             except KeyboardInterrupt:
@@ -175,7 +176,7 @@ def _write(
     if as_json:
         print_json(result)
     else:
-        click.echo(_summary(result, selector, scores))
+        click.echo(wrapped(_summary(result, selector, scores)))
     for line in written:
         print_message(line, quiet)
     if interrupted:
@@ -225,7 +226,7 @@ def _table(features: list[dict[str, Any]]) -> str:
     if features[0]["contribution"] is not None:
         columns += [
             ("contribution", lambda one: _percent(one["contribution"])),
-            ("+-", lambda one: _percent(one["standard_error"])),
+            ("±", lambda one: _percent(one["standard_error"])),
         ]
     if features[0]["frequency"] is not None:
         columns.append(("selected in", lambda one: _percent(one["frequency"])))

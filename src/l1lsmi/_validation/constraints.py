@@ -192,7 +192,7 @@ def _column(parameter: str, item: Any, n_features: int, names: Sequence[str] | N
         found = np.flatnonzero(np.asarray(names, dtype=object) == item)
         if not found.size:
             near = suggestion(item, [str(name) for name in names])
-            raise ValueError(f"{parameter} names {item!r}, but X has no such column: {near}.")
+            raise ValueError(f"{parameter} names {item!r}, but X has no such column: {near}")
         return int(found[0])
     if isinstance(item, bool | np.bool_) or not isinstance(item, Integral):
         raise ValueError(

@@ -74,10 +74,7 @@ def require_target(y: Any, estimator: Any = None) -> None:
 def check_same_rows(n_rows: int, n_targets: int) -> None:
     """Check that every row has a target."""
     if n_targets != n_rows:
-        raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, "
-            f"y has {n_targets}."
-        )
+        raise ValueError(f"X has {n_rows} rows, but y has {n_targets}: pass one target per row.")
 
 
 def check_device(table: Any, device: str) -> Table:

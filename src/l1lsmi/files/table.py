@@ -163,10 +163,10 @@ class DataTable:
         """The column of that name; if there is none, the error suggests similar names."""
         if name not in self._index_of:
             is_data = any("looks like data" in note for note in self.notes)
-            hint = "; the first row looks like data, so put a row of names above it" if is_data else ""
+            hint = " The first row looks like data: put a row of names above it." if is_data else ""
             raise FileProblem(
                 f"{printable(self.source)} has no column named {quoted(name)}: "
-                f"{suggestion(name, self.names)}{hint}."
+                f"{suggestion(name, self.names)}{hint}"
             )
         return self.columns[self._index_of[name]]
 

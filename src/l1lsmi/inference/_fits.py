@@ -40,11 +40,7 @@ def check_rows(
     if y is None:
         return x, None, None
     target = check_target(y, task)
-    if target.n_rows != x.shape[0]:
-        raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: X has {x.shape[0]} rows, "
-            f"y has {target.n_rows}."
-        )
+    check_same_rows(x.shape[0], target.n_rows)
     return x, plain_target(y, task), target
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -15,7 +15,7 @@ from l1lsmi._warnings import renamed
 from l1lsmi.baselines import MRMR, LassoK
 from l1lsmi.evaluation import SelectionScores, selection_scores
 from l1lsmi.explain import Contributions, Explanation, explain_selection
-from l1lsmi.explain._evidence import WARNINGS, is_automatic
+from l1lsmi.explain._evidence import WARNINGS, has_evidence, is_automatic
 from l1lsmi.explain._fitted import column_names, fitted_weights, read_columns, selected_columns
 from l1lsmi.report._comparison import comparison_section
 from l1lsmi.report._feature_index import FeatureIndex
@@ -32,7 +32,7 @@ from l1lsmi.report._sections import (
     sizes_section,
     unseen_section,
 )
-from l1lsmi.report._values import shown_column
+from l1lsmi.report._values import ShownColumn, shown_column
 from l1lsmi.report.held_out import errors_in, model_section
 
 VERSION = 1
@@ -153,15 +153,14 @@ def collect(
             categorical_features=categorical,
             random_state=random_state,
         )
+    column_of = partial(shown_column, X, values, columns)
     report = {
         "version": VERSION,
         "made": (made or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "asked": _asked_section(selector, origin, method, _label(target), encoded, values.shape),
         "warnings": [printable(each, 1000) for each in _data_warnings(selector, names)],
-        **_explained_sections(selector, explained, index, encoded.n_rows),
-        "plots": feature_plots(
-            partial(shown_column, X, values, columns), encoded, index.selected, np.random.default_rng(0)
-        ),
+        **_explained_sections(selector, explained, index, column_of, encoded),
+        "plots": feature_plots(column_of, encoded, index.selected, np.random.default_rng(0)),
         "held_out": _given_errors(held_out, comparison, values.shape[1]),
         "comparison": comparison_section(comparison),
         "columns": columns_section(table, index),
@@ -191,9 +190,14 @@ def _given_errors(
 
 
 def _explained_sections(
-    selector: Any, explained: Explanation | None, index: FeatureIndex, n_rows: int
+    selector: Any,
+    explained: Explanation | None,
+    index: FeatureIndex,
+    column_of: Callable[[int], ShownColumn],
+    target: Target,
 ) -> dict[str, Any]:
     """Sections on the selected features; of an empty set only what unseen rows say is there."""
+    n_rows = target.n_rows
     contributions = None if explained is None else explained.contributions
     chosen = selected_section(selector, contributions, index, n_rows)
     unseen = unseen_section(selector, index, n_rows)
@@ -204,7 +208,9 @@ def _explained_sections(
         "chosen": chosen,
         "sizes": unseen or sizes_section(explained.score_by_size, index),
         "redundancy": redundancy_section(explained.redundancy, index),
-        "interactions": interactions_section(explained.interactions, index),
+        "interactions": interactions_section(
+            explained.interactions, index, column_of, target, plotted=has_evidence(selector) is not False
+        ),
         "path": path_section(explained.path, index, chosen=is_automatic(selector)),
     }
 

@@ -194,8 +194,8 @@ def _check_file(file: Any, dataset: Any, first: Any, names: tuple[str, ...], out
     if lacks or more:
         has = f"has no column {lacks[0]!r}" if lacks else f"has a column {more[0]!r}"
         raise ValueError(
-            f"X has files with different columns: {file.path} {has}, unlike the first. Pass files that have "
-            "the same."
+            f"X has files with different columns: {file.path} {has}, unlike the first: pass files with the "
+            "same columns."
         )
     for name in set(names) & set(schema.names):
         kind, usual = schema.field(name).type, dataset.schema.field(name).type

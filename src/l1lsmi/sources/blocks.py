@@ -26,7 +26,7 @@ def as_block(values: Any, what: str) -> HostArray:
     """Numbers of a block as an array of two dimensions."""
     if issparse(values):
         raise ValueError(
-            f"{what} is a sparse matrix: pass all rows as one sparse matrix, or let blocks be dense."
+            f"{what} is a sparse matrix: pass all rows as one sparse matrix, or make the blocks dense."
         )
     refuse_masked(values, what)
     refuse_dates(values, getattr(values, "columns", None), what)

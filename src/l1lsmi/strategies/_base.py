@@ -50,11 +50,16 @@ class SearchState:
 
 
 class Advance(NamedTuple):
-    """Progress of a search: the best score so far, a note, and how many steps were made."""
+    """Progress of a search: the best score so far, and how many steps were made."""
 
     score: float
-    note: str = ""
     n_steps: int = 1
+
+
+class Begin(NamedTuple):
+    """A task of unknown duration that follows the steps of a search, for the progress bar."""
+
+    task: str
 
 
 class Strategy(CheckedParameters):
@@ -167,10 +172,14 @@ class Strategy(CheckedParameters):
             try:
                 # The one interruptible loop of all strategies.
                 for done in run._steps(data, k, state, budget):
-                    progress.advance(done.score, done.note, steps=done.n_steps)
+                    if isinstance(done, Begin):
+                        progress.begin(done.task)
+                        continue
+                    progress.advance(done.score, steps=done.n_steps)
                     if budget.spent() and not state.finished:
                         state.reason = StopReason.TIME_LIMIT
                         break
+                progress.begin("ordering the features")
                 return run._result(data, k, state, budget)
             except KeyboardInterrupt:
                 if not state.has_answer:
@@ -228,7 +237,7 @@ class Strategy(CheckedParameters):
         """Steps of the whole search."""
         raise NotImplementedError
 
-    def _steps(self, problem: Any, k: int, state: Any, budget: Budget) -> Iterator[Advance]:
+    def _steps(self, problem: Any, k: int, state: Any, budget: Budget) -> Iterator[Advance | Begin]:
         """Go on from a state, and yield after every step."""
         raise NotImplementedError
 

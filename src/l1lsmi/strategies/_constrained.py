@@ -15,7 +15,7 @@ from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.ranking import best_first, scatter
 from l1lsmi._validation.parameters import check_allowed_sets, check_scores_sets
-from l1lsmi.strategies._base import Advance
+from l1lsmi.strategies._base import Advance, Begin
 from l1lsmi.strategies._greedy import FEW
 from l1lsmi.strategies._units import Units, UnitState
 from l1lsmi.strategies.selection import Budget, RankedSelection, Selection, Step, StopReason
@@ -74,7 +74,7 @@ class ConstrainedRanking(Constrained):
             check_scores_sets(problem)
         return _Beside.of(units)
 
-    def _steps(self, view: _Beside, k: int, state: Any, budget: Budget) -> Iterator[Advance]:
+    def _steps(self, view: _Beside, k: int, state: Any, budget: Budget) -> Iterator[Advance | Begin]:
         yield from self.strategy._steps(view, k, state, budget)
 
     def _result(self, view: _Beside, k: int, state: Any, budget: Budget) -> Any:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from l1lsmi._arrays import HostArray
-from l1lsmi.strategies._base import Advance
+from l1lsmi.strategies._base import Advance, Begin
 from l1lsmi.strategies._constrained import Constrained
 from l1lsmi.strategies._final_weights import N_ALTERNATIVES, N_WEAKEST, fitted_best
 from l1lsmi.strategies._parallel import in_order
@@ -217,17 +217,17 @@ class ConstrainedPath(ConstrainedWeighting):
 
     def _steps(
         self, data: ConstrainedSearch, k: int, state: ConstrainedState, budget: Budget
-    ) -> Iterator[Advance]:
+    ) -> Iterator[Advance | Begin]:
         if self._only_forced(data.units, k, state):
             return
         data = self._start_from_terms(data, k, state, budget)
         if self._compare_all(data, k, state, budget) or self._is_perfect(data, state):
-            yield Advance(-data.loss(state.inside), "no radii")
+            yield Advance(-data.loss(state.inside))
             return
         for outcome in self._restarts(data, k, state, budget):
             state.outcomes.append(outcome)
             self._consider(data, k, state, outcome.survival + outcome.weights)
-            yield Advance(-data.loss(state.inside), f"{len(state.points)} radii")
+            yield Advance(-data.loss(state.inside))
             if budget.spent() or self._is_perfect(data, state):
                 return
             if state.votes[state.inside] >= self.strategy.agreement:
@@ -236,6 +236,7 @@ class ConstrainedPath(ConstrainedWeighting):
                 state.reason = StopReason.IN_VAIN
             if state.reason != StopReason.RESTARTS:
                 break
+        yield Begin("comparing similar sets")
         self._refine(data, k, state, budget)
 
     def _start_from_terms(
@@ -351,7 +352,7 @@ class ConstrainedPaper(ConstrainedWeighting):
             self._consider(
                 data, k, state, nearest.survival + 2 * len(nearest.points) * nearest.weights / largest
             )
-            yield Advance(self._values(data.key(state.inside)), f"{len(state.points)} radii")
+            yield Advance(self._values(data.key(state.inside)))
         state.finished = True
 
     def _prefers(self, data: ConstrainedSearch, new: UnitSet, old: UnitSet) -> bool:

@@ -28,7 +28,7 @@ from l1lsmi._numerics.grids import START_NARROWNESS
 from l1lsmi._numerics.optimization.exchanges import NO_HINTS, FeatureSet, Hints, refine_by_exchanges
 from l1lsmi._numerics.terms.search import TermSearch
 from l1lsmi._validation.parameters import check_all_positive
-from l1lsmi.strategies._base import COUNT, COUNT_OR_ZERO, UNSEEDED_ROWS, Advance
+from l1lsmi.strategies._base import COUNT, COUNT_OR_ZERO, UNSEEDED_ROWS, Advance, Begin
 from l1lsmi.strategies._constrained_weighting import ConstrainedPath
 from l1lsmi.strategies._parallel import cluster_of, in_order
 from l1lsmi.strategies._path_restarts import PathSettings, run_restarts
@@ -193,7 +193,7 @@ class L1Path(L1Weighting):
 
     def _steps(
         self, search: WeightingSearch, k: int, state: WeightingState, budget: Budget
-    ) -> Iterator[Advance]:
+    ) -> Iterator[Advance | Begin]:
         """Start from terms, run restarts until they agree or do not help, and refine the best sets."""
         if self._takes_all(search, k, state):
             return
@@ -201,7 +201,7 @@ class L1Path(L1Weighting):
         if state.finished:
             if state.reason != StopReason.TIME_LIMIT:
                 assert state.best is not None
-                yield Advance(-search.scores.score(state.best).loss, "no radii")
+                yield Advance(-search.scores.score(state.best).loss)
             return
         scores = search.scores
         left = self._left_to_find(search, k, state)
@@ -225,7 +225,7 @@ class L1Path(L1Weighting):
                 self._consider(outcome, search, state, votes, budget)
                 if state.reason != StopReason.TIME_LIMIT:
                     assert state.best is not None
-                    yield Advance(-scores.score(state.best).loss, f"{len(state.points)} radii")
+                    yield Advance(-scores.score(state.best).loss)
                 if state.reason != StopReason.RESTARTS:
                     break
             if state.finished:
@@ -242,6 +242,7 @@ class L1Path(L1Weighting):
         n_different = len({outcome.support for outcome in state.outcomes})
         if state.reason == StopReason.RESTARTS and n_different == self.n_restarts > 1:
             state.reason = StopReason.DISAGREED
+        yield Begin("comparing similar sets")
         self._refine(search, state, list(votes), budget, left)
 
     # -- among allowed sets ----------------------------------------------------------------

@@ -304,7 +304,7 @@ def validate(
     found: list[Judged] = []
     with (
         single_threaded_blas(),
-        Progress(len(items), getattr(strategy, "verbose", 0), "search", "validating") as progress,
+        Progress(len(items), getattr(strategy, "verbose", 0), "search", "testing on unseen rows") as progress,
     ):
         for one in judged:
             if one is None:
