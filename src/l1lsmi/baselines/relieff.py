@@ -10,8 +10,9 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from l1lsmi._arrays import HostArray, call_single_threaded, single_threaded_blas
+from l1lsmi._arrays import HostArray
 from l1lsmi._base import Selector
+from l1lsmi._blas import call_single_threaded, single_threaded_blas
 from l1lsmi._numerics.ranking import learned_from_scores
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Table

@@ -11,7 +11,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from l1lsmi._arrays import HostArray, single_threaded_blas
+from l1lsmi._arrays import HostArray
+from l1lsmi._blas import single_threaded_blas
 from l1lsmi._numerics.target import Target
 from l1lsmi._validation.columns import Columns, take_rows
 from l1lsmi._validation.folds import check_groups

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi._arrays import HostArray, single_threaded_blas, to_numpy
+from l1lsmi._arrays import HostArray, to_numpy
+from l1lsmi._blas import single_threaded_blas
 from l1lsmi._numerics.held_out import predict_unseen
 from l1lsmi._numerics.sampling import stratified_folds
 from l1lsmi._numerics.squared_loss.target_functions import TargetFunctions
