@@ -57,7 +57,7 @@ class single_threaded_blas(ContextDecorator):  # noqa: N801
 
     Sums are then added up in the same order on every machine, so that results do not depend on
     the number of threads; work is spread over restarts instead. The limit is one for the whole
-    process: the first who needs it sets it, and the last lifts it. Freed memory is kept meanwhile.
+    process: whoever finds it set neither sets nor lifts it. Freed memory is kept meanwhile.
 
     Ctrl-C may come before the context is left: the limit is then lifted when this object is deleted.
     """
@@ -82,11 +82,11 @@ class single_threaded_blas(ContextDecorator):  # noqa: N801
 
 
 class _Steady:
-    """Who needs matrix products on one thread, and how many each library had before."""
+    """Who put matrix products on one thread, and how many each library had before."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._users: set[int] = set()
+        self._owner: int | None = None
         self._before: list[tuple[Any, int]] | None = None
         self._memory = ExitStack()
 
@@ -98,21 +98,20 @@ class _Steady:
 
     def enter(self, user: object) -> None:
         with self._lock:
-            self._users.add(id(user))
-            if self._before is None:
+            if self._owner is None:
+                self._owner = id(user)
                 self._before = [(library, library.num_threads or 1) for library in _blas_libraries()]
                 self._memory.enter_context(_freed_memory_kept())
-            for library, _ in self._before:
-                library.set_num_threads(1)
+                for library, _ in self._before:
+                    library.set_num_threads(1)
 
     def leave(self, user: object) -> None:
         with self._lock:
-            self._users.discard(id(user))
-            if self._before is not None and not self._users:
+            if self._owner == id(user):
                 self._memory.close()
-                for library, n_threads in self._before:
+                for library, n_threads in self._before or ():
                     library.set_num_threads(n_threads)
-                self._before = None
+                self._owner = self._before = None
 
 
 _steady = _Steady()

@@ -147,6 +147,7 @@ def pair_sums(
             total = empty((len(which), layout.width, layout.width), across, across.dtype)
             total[...] = 0.0
         for place, b in enumerate(which):
+            check_time()
             total[place, ...] += xp.matrix_transpose(across * responses[:, b][:, None]) @ across
     return np.asarray(to_numpy(total))
 
