@@ -336,7 +336,18 @@ def test_restarts_that_all_differ_are_told_from_others(monkeypatch, seed, n_rest
     reason = L1Path(n_restarts=n_restarts).select(measure, X, y, 4, random_state=seed).stop_reason
     all_differ = len({end.support for end in ends}) == n_restarts > 1
     assert (reason == StopReason.DISAGREED) == all_differ
-    assert reason in (StopReason.AGREED, StopReason.RESTARTS, StopReason.DISAGREED)
+    known = (StopReason.EXCHANGED, StopReason.RESTARTS, StopReason.DISAGREED)
+    assert reason in known or reason.startswith(("1 of", "2 of"))
+
+
+def test_how_many_restarts_ended_with_the_set_is_said():
+    X, y = toy("xor", 0, n=100)
+    selection = L1Path(terms=False).select(SquaredMutualInformation(), X, y > 0, 2, random_state=0)
+    n_same = sum(set(p.support.tolist()) == {0, 1} for p in selection.path if p.size == 2)
+    assert (
+        selection.stop_reason == f"{n_same} of 2 restarts ended with this set."
+        or "explains" in selection.stop_reason
+    )
 
 
 def test_interruption_of_the_last_steps_still_answers(monkeypatch):

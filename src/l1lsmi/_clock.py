@@ -7,15 +7,21 @@ between two calls may take long. Whoever made the budget catches the error and a
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from typing import Any
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar, cast
+
+T = TypeVar("T")
 
 #: Seconds, and share of the time limit, that an answer may take when the time is out.
 LEAST_GRACE = 0.4
 GRACE = 0.02
+#: Seconds between two looks at the clock while a thread is waited for.
+WAIT = 0.1
 
 
 class OutOfTimeError(BaseException):
@@ -110,6 +116,35 @@ def while_time_is_left(budget: Budget) -> Iterator[None]:
             yield
     except OutOfTimeError:
         pass
+
+
+def call_in_thread(function: Callable[..., T], *arguments: Any) -> T:
+    """Call a function that nothing can interrupt, such as a decomposition of a large matrix.
+
+    It runs in a thread of its own: Ctrl-C and the time limit do not wait for it. The thread then ends when it
+    next looks at the clock, and what it found is dropped.
+    """
+    answer: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+    budget = Budget(None)
+
+    def run() -> None:
+        try:
+            with limited(budget):
+                answer.put((function(*arguments), None))
+        except BaseException as error:
+            answer.put((None, error))
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        while True:
+            check_time()
+            with suppress(Empty):
+                found, error = answer.get(timeout=WAIT)
+                if error is not None:
+                    raise error
+                return cast(T, found)
+    finally:
+        budget.cancelled = True
 
 
 def check_time() -> None:

@@ -9,7 +9,9 @@ from pathlib import Path
 import click
 
 from l1lsmi._atomic_file import check_writable
+from l1lsmi._cli import elapsed_seconds
 from l1lsmi._cli.text import printable
+from l1lsmi._clock import Budget
 from l1lsmi.methods import METHODS, Method
 
 #: Features that are selected by default.
@@ -42,6 +44,11 @@ def _problem(path: str, suffixes: tuple[str, ...], taken: dict[str, str]) -> str
         return f"cannot be written: {getattr(error, 'strerror', None) or error}"
     real = os.path.realpath(path)
     return f"is the same file as {taken[real]}" if real in taken else ""
+
+
+def command_budget(time_limit: float | None) -> Budget:
+    """The clock of a command, which has run since the process began."""
+    return Budget(None if time_limit is None else max(0.0, time_limit - elapsed_seconds()))
 
 
 def check_time_limit(time_limit: float | None, method: Method | None = None) -> None:

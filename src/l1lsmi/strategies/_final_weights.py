@@ -89,7 +89,7 @@ def weighted_selection(
         radius=float(weights.sum()),
         path=state.points,
         n_iter=max(1, state.n_iter),  # the final weights take one, too
-        stop_reason=state.reason,
+        stop_reason=_told_reason(state),
         order=np.concatenate([inside, others[np.argsort(ranking[others], kind="stable")]]),
     )
 
@@ -112,6 +112,19 @@ def fitted_best(
         return weights, model, draw.fit(weights[columns], columns, model), draw
     _end_early(state)
     return weights, model, NOT_FITTED, draw
+
+
+def _told_reason(state: WeightingState) -> str:
+    """Why the search ended; where restarts agreed, how many of them ended with the set that is returned."""
+    if state.reason != StopReason.AGREED:
+        return state.reason
+    n, n_same = len(state.outcomes), sum(outcome.support == state.best for outcome in state.outcomes)
+    if n_same == 0:
+        return StopReason.EXCHANGED
+    which = "the set that effects of single features, pairs and triples gave"
+    return StopReason.SAME.format(
+        n_same, f"{n} restart" + "s" * (n > 1), which if state.best == state.start else "this set"
+    )
 
 
 def _end_early(state: WeightingState) -> None:

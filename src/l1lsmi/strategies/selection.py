@@ -13,7 +13,9 @@ from l1lsmi._arrays import HostArray
 class StopReason:
     """Why a search ended: sentences that are stored as they are."""
 
-    AGREED = "Restarts agreed on the set."
+    AGREED = "Restarts proposed the same set again, which ended the search."
+    SAME = "{} of {} ended with {}."
+    EXCHANGED = "Exchanges of features improved on the set that restarts ended with."
     PERFECT = "The set explains the classes as well as any set could."
     TERMS = "Restarts did not improve on the set that effects of single features, pairs and triples gave."
     IN_VAIN = "Further restarts did not improve on the best set."
