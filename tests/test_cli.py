@@ -268,7 +268,7 @@ def test_time_limit_returns_the_best_so_far(capfd, tmp_path):
     # There was no time to fit them, and weights of one would be taken for fitted ones.
     assert [feature["weight"] for feature in found["features"]] == [None] * 7
     stopped = call(capfd, "select", tmp_path / "noise.csv", "-t", "y", "-k", 7, "--time-limit", 0.05)
-    assert "contribution" in stopped.out and "The time limit was reached" in stopped.out
+    assert "The time limit was reached" in stopped.out
 
 
 def test_control_c_returns_the_best_so_far(tmp_path):

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from l1lsmi import L1HSIC, FeatureSelector
-from l1lsmi._arrays import single_threaded_blas
+from l1lsmi._blas import single_threaded_blas
 from l1lsmi._numerics.hsic import hsic, pair_terms
 from l1lsmi._numerics.model import Model
 from l1lsmi._rows.stream import _even_blocks

@@ -6,20 +6,14 @@ a way to and from NumPy, picking rows and columns together, and solving many sma
 
 from __future__ import annotations
 
-import ctypes
-import os
-import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import cache
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import array_api_compat
 import array_api_compat.numpy as _numpy
 import numpy as np
 from scipy.linalg import blas, lapack
-from threadpoolctl import ThreadpoolController
 
 from l1lsmi._sparse import SparseMatrix
 
@@ -194,85 +188,6 @@ def free_device_bytes(x: Array) -> int | None:
     if array_api_compat.is_cupy_array(x):
         return int(x.device.mem_info[0])
     return None
-
-
-@cache
-def _thread_pools() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-#: What glibc calls its options.
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
-
-_steady = threading.Lock()
-#: Threads that matrix products were allowed when they were last put on one.
-_allowed = 1
-
-
-@contextmanager
-def _freed_memory_kept() -> Iterator[None]:
-    """Have freed memory kept where the process was started with a limit on that, as workers of Dask are.
-
-    Every array of more than 128 KB would be fresh pages, which takes as long as the arithmetic on them.
-    """
-    given = os.environ.get("MALLOC_TRIM_THRESHOLD_", "")
-    allocator = _c_library() if given.isdigit() else None
-    if allocator is None:
-        yield
-        return
-    allocator.mallopt(_TRIM_THRESHOLD, 2**26)
-    allocator.mallopt(_MMAP_THRESHOLD, 2**25)
-    try:
-        yield
-    finally:
-        allocator.mallopt(_TRIM_THRESHOLD, int(given))
-        allocator.mallopt(_MMAP_THRESHOLD, 2**17)
-
-
-@cache
-def _c_library() -> Any:
-    """The C library, where it is one whose allocator can be told what to keep."""
-    try:
-        library = ctypes.CDLL(None)
-        return library if hasattr(library, "mallopt") else None
-    except (OSError, TypeError):
-        return None
-
-
-@contextmanager
-def single_threaded_blas() -> Iterator[None]:
-    """Keep matrix products on one thread while the context lasts.
-
-    Sums are then added up in the same order on every machine, so that results do not depend on
-    the number of threads; work is spread over restarts instead. The limit is one for the whole
-    process: whoever finds it set neither sets nor lifts it. Freed memory is kept meanwhile.
-    """
-    global _allowed
-    if not _steady.acquire(blocking=False):
-        yield
-        return
-    try:
-        _allowed = _blas_threads_now()
-        with _freed_memory_kept(), _thread_pools().limit(limits=1, user_api="blas"):
-            yield
-    finally:
-        _steady.release()
-
-
-def blas_threads() -> int:
-    """Threads that a matrix product may take outside of `single_threaded_blas`."""
-    return _allowed if _steady.locked() else _blas_threads_now()
-
-
-def _blas_threads_now() -> int:
-    of_libraries = (library["num_threads"] for library in _thread_pools().select(user_api="blas").info())
-    return max((number for number in of_libraries if number), default=1)
-
-
-def call_single_threaded(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function with matrix products on one thread, in whatever process it came to."""
-    with single_threaded_blas():
-        return function(*arguments)
 
 
 def batched_product(left: Array, right: Array) -> Array:

@@ -19,6 +19,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from l1lsmi._arrays import HostArray, asarray_like, is_non_numpy, namespace, with_zeros
+from l1lsmi._clock import Budget, limited, while_time_is_left
 from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.target import Target
 from l1lsmi._numerics.terms.pool import by_single_effect
@@ -58,6 +59,9 @@ MAX_DENSE_VALUES = 2**24
 POOL_VALUES = 2**23
 LEAST_POOL = 50
 MOST_SELECTED = 500
+#: Share of a time limit that the search for such columns may take, and what is said where that is too little.
+SHARE_OF_WARNINGS = 0.5
+NOT_LOOKED_FOR = "The time limit left no time to look for columns that give away the target, and for copies."
 
 
 class Selector(SelectorMixin, CheckedParameters):
@@ -114,6 +118,7 @@ class Selector(SelectorMixin, CheckedParameters):
     def _fit(self, X: Any, y: Any, sample_weight: Any = None, **given: Any) -> Self:
         """Check X and y, and learn from them and from what else a selector takes."""
         self._validate_params()
+        budget = Budget(self._time_limit())
         # A copy gets the names of the features first: nothing is kept of a fit that fails.
         checked = clone(self)
         rows = self._read(X, y, checked, sample_weight, given)
@@ -123,7 +128,9 @@ class Selector(SelectorMixin, CheckedParameters):
         k = self._n_selected(table.n_columns) if constraints is None else self._n_units(constraints)
         check_varying(table)
         # First: the rows of the sample that is read for it are used again in the search.
-        found = self._find_warnings(*rows.as_given(), names)
+        found = [NOT_LOOKED_FOR]
+        with while_time_is_left(budget.part(SHARE_OF_WARNINGS)):
+            found = self._find_warnings(*rows.as_given(), names)
         table, said = self._choose_columns(table, target, k)
         beside: dict[str, Any] = dict(rows.beside)
         if target is None:
@@ -131,7 +138,8 @@ class Selector(SelectorMixin, CheckedParameters):
         if constraints is not None:
             check_selectable(constraints, table.varying)
             beside["constraints"] = constraints
-        learned = self._learn(table, target, k, **beside)
+        with limited(budget):
+            learned = self._learn(table, target, k, **beside)
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
         self.n_features_in_ = checked.n_features_in_
@@ -145,6 +153,10 @@ class Selector(SelectorMixin, CheckedParameters):
             warnings.warn(" ".join(self.warnings_), DataWarning, stacklevel=3)
         self._after_fit()
         return self
+
+    def _time_limit(self) -> float | None:
+        """Seconds that a fit may take, reading included; None is no limit."""
+        return None
 
     def _n_selected(self, n_features: int) -> Any:
         """The number of features to select."""

@@ -12,8 +12,10 @@ from typing import TextIO
 import click
 
 from l1lsmi._atomic_file import check_writable
+from l1lsmi._cli import elapsed_seconds
 from l1lsmi._cli.output import discard
 from l1lsmi._cli.text import printable
+from l1lsmi._clock import Budget
 from l1lsmi.methods import METHODS, Method
 
 #: Features that are selected by default.
@@ -75,6 +77,11 @@ def _identity_of_stream(stream: TextIO | None) -> tuple[int, int] | str | None:
         return None if stream is None else _identity(stream.fileno())
     except (OSError, ValueError):  # of a stream that is not one of the process
         return None
+
+
+def command_budget(time_limit: float | None) -> Budget:
+    """The clock of a command, which has run since the process began."""
+    return Budget(None if time_limit is None else max(0.0, time_limit - elapsed_seconds()))
 
 
 def check_time_limit(time_limit: float | None, method: Method | None = None) -> None:

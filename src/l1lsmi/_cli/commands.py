@@ -58,7 +58,7 @@ def _run(command: str, options: dict[str, Any]) -> int | None:
     metavar="NAME",
     help=f"Method: {', '.join(METHOD_NAMES)}.",
 )
-@time_limit_option("Stop the search after this time and return the best set so far, not counting a report.")
+@time_limit_option("Stop after this time, reading and a report included, with the best set so far.")
 @report_option
 @model_option
 @click.option("--save", metavar="PATH", help="Write the selection as JSON, for l1lsmi apply.")
@@ -144,7 +144,7 @@ def apply(**options: Any) -> int | None:
     help="Random splits into training and test rows.",
 )
 @max_rows_option(1000, at_least=20)
-@time_limit_option("Stop after this time with the methods that are finished, not counting a report.")
+@time_limit_option("Stop after this time, reading and a report included, with the methods that are finished.")
 @report_option
 @click.option(
     "--groups",
@@ -179,7 +179,7 @@ def compare(**options: Any) -> int | None:
 @click.option("--sort", type=click.Choice(MEASURES), help="Measure to sort by; by default the first.")
 @click.option("--top", type=click.IntRange(min=1), help="Print at most so many columns.")
 @max_rows_option(2000, at_least=10)
-@time_limit_option("Stop after this time with the columns measured so far.")
+@time_limit_option("Stop after this time, reading included, with the columns measured so far.")
 @preparing_options
 @output_options
 def measure(**options: Any) -> int | None:

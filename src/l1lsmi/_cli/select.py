@@ -12,7 +12,7 @@ import click
 from sklearn.exceptions import ConvergenceWarning
 
 from l1lsmi._atomic_file import write_atomically
-from l1lsmi._cli.checks import check_auto, check_k, check_outputs, check_time_limit
+from l1lsmi._cli.checks import check_auto, check_k, check_outputs, check_time_limit, command_budget
 from l1lsmi._cli.data import Data, load_data, na_values
 from l1lsmi._cli.fitting import configured, features_for, fit_arguments
 from l1lsmi._cli.imports import import_model
@@ -20,6 +20,7 @@ from l1lsmi._cli.interrupt import INTERRUPTED
 from l1lsmi._cli.output import is_interactive, print_json, print_message, spinner
 from l1lsmi._cli.selection import document
 from l1lsmi._cli.text import count, one_line, printable, text_table, warning_lines, wrapped
+from l1lsmi._clock import check_time, limited, while_time_is_left
 from l1lsmi._warnings import DataWarning
 from l1lsmi.evaluation._words import model_sentences
 from l1lsmi.explain import Contributions, contributions, sample_rows
@@ -29,6 +30,12 @@ from l1lsmi.files import write_table
 from l1lsmi.methods import METHODS
 from l1lsmi.strategies.selection import StopReason
 
+#: Share of the time limit that the search may take where a report or a model comes after it, and where only
+#: what each feature contributes does; seconds that it has at least.
+SHARE_OF_SEARCH = 0.6
+SHARE_ALONE = 0.85
+SHORTEST = 1e-3
+
 
 def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     """Run ``l1lsmi select``."""
@@ -36,6 +43,7 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     check_outputs(file, {name: options[name] for name in ("report", "save", "output")})
     method = METHODS[options["method"]]
     check_time_limit(options["time_limit"], method)
+    budget = command_budget(options["time_limit"])
     check_auto(options["k"], method)
     model = import_model(options["model"])
     evaluated = bool(options["report"]) or model is not None
@@ -47,15 +55,19 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     # after a search that chooses it.
     ahead = evaluated and k != "auto" and data.shape[1] <= data.shape[0]
     with _held_out(method, data, asked, options, model) if ahead else nullcontext() as held_out:
-        selector, seconds, notes = fit(method, data, asked, options, quiet)
+        left = budget.part(SHARE_OF_SEARCH if evaluated else SHARE_ALONE).left()
+        searched = {**asked, "time_limit": None if left is None else max(left, SHORTEST)}
+        selector, seconds, notes = fit(method, data, searched, options, quiet)
         interrupted = getattr(selector, "stop_reason_", None) == StopReason.INTERRUPTED
         scores, contributed = None, None
         if selector.get_support().any() and not interrupted:
             try:
-                with spinner("measuring what each feature contributes", quiet):
+                with while_time_is_left(budget), spinner("measuring what each feature contributes", quiet):
+                    check_time()
                     contributed = measured_contributions(selector, data, asked["seed"])
                 if evaluated:
-                    scores = _scores(held_out, selector, data, asked, model, quiet)
+                    with limited(budget):
+                        scores = _scores(held_out, selector, data, asked, model, quiet)
             except KeyboardInterrupt:
                 interrupted = True
         named = {**asked, **_named(data, options), "model": options["model"]}
@@ -74,6 +86,7 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
                 method=method,
                 held_out=scores or False,
                 contributions=contributed,
+                budget=budget,
             )
         elif interrupted and evaluated:
             print_message("Interrupted: the report was not written." if options["report"] else "Interrupted.")

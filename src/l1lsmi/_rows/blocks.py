@@ -18,7 +18,6 @@ from l1lsmi._arrays import (
     HostArray,
     asarray_like,
     batched_product,
-    blas_threads,
     clip_in_place,
     exp_in_place,
     in_float64,
@@ -29,6 +28,7 @@ from l1lsmi._arrays import (
     to_numpy,
     vector_matrix,
 )
+from l1lsmi._blas import blas_threads
 from l1lsmi._rows.kinds import Coordinates
 from l1lsmi._rows.medians import median_positive, median_positive_rows
 from l1lsmi._rows.parts import add_up

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -165,3 +165,13 @@ def seed_of(random_state: Any) -> int:
             f"random_state={random_state!r} cannot be used: pass a whole number from 0 to 2**32 - 1, a "
             "RandomState instance or None."
         ) from None
+
+
+def check_seconds(name: str, seconds: Any) -> float | None:
+    """A time limit: a positive number of seconds, or None."""
+    if seconds is None:
+        return None
+    is_number = isinstance(seconds, Real) and not isinstance(seconds, bool)
+    if not is_number or not seconds > 0:
+        raise ValueError(f"{name}={seconds!r} must be a positive number of seconds, or None.")
+    return float(seconds)

@@ -11,7 +11,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from l1lsmi._arrays import HostArray, single_threaded_blas
+from l1lsmi._arrays import HostArray
+from l1lsmi._blas import single_threaded_blas
+from l1lsmi._clock import check_time
 from l1lsmi._numerics.target import Target
 from l1lsmi._validation.columns import Columns, take_rows
 from l1lsmi._validation.folds import check_groups
@@ -268,6 +270,7 @@ class _Data:
 
     def support(self, name: str, selector: Any, train: HostArray) -> HostArray:
         """Columns of a set, selected from training rows."""
+        check_time()
         if selector is None:
             return np.arange(self.columns.x.shape[1] if name == ALL else 0)
         if self.target.is_classification and np.unique(self.target.codes[train]).size == 1:
@@ -284,6 +287,7 @@ class _Data:
     def predict(
         self, support: HostArray, train: HostArray, test: HostArray, rng: np.random.Generator
     ) -> _Fold:
+        check_time()
         known = self.columns.part(train, support)
         coordinates = learned_coordinates(known)
         seen, unseen = coordinates(known.x), coordinates(self.columns.part(test, support).x)

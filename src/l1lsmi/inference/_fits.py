@@ -15,7 +15,8 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
-from l1lsmi._arrays import HostArray, call_single_threaded, to_numpy
+from l1lsmi._arrays import HostArray, to_numpy
+from l1lsmi._blas import call_single_threaded
 from l1lsmi._numerics.target import Target
 from l1lsmi._validation.columns import has_numbers_only, is_frame, take_rows, text_levels
 from l1lsmi._validation.features import check_features, check_names, check_same_rows, tell_features

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._base import Selector
+from l1lsmi._clock import Budget, OutOfTimeError, budget_in_force, limited
 from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._rows.appended import append_columns
 from l1lsmi._rows.table import PRECISIONS, Resources, is_large_sparse
@@ -34,7 +35,7 @@ from l1lsmi.measures._base import MeasureProblem
 from l1lsmi.strategies import L1Paper, L1Path, Strategy
 from l1lsmi.strategies._base import COUNT, UNSEEDED_ROWS
 from l1lsmi.strategies._pools import selectable, without_covariates
-from l1lsmi.strategies.selection import StopReason
+from l1lsmi.strategies.selection import STOPPED
 from l1lsmi.strategies.validation import CLEAR, Validation, search_validated
 
 #: p-values above this are no evidence.
@@ -220,13 +221,22 @@ class PartsSelector(Selector):
         if table.n_rows <= strategy.n_rows_unseeded:
             seed_of(random_state)  # checks it
             random_state = 0
-        problem = measure.bind(table, target, random_state)
-        problem = problem if covariates is None else problem.beside(covariates)
+        budget = budget_in_force() or Budget(self._time_limit())
+        try:
+            with limited(budget):
+                problem = measure.bind(table, target, random_state)
+                problem = problem if covariates is None else problem.beside(covariates)
+        except OutOfTimeError:
+            # The search, which ends at once, needs no more than columns as they are.
+            with limited(budget.outer):
+                measure = clone(measure)
+                measure.set_params(**({"tails": "keep"} if "tails" in measure.get_params() else {}))
+                problem = measure.bind(table, target, random_state)
         strategy.check(measure, problem)
         bind = partial(_bound_to, measure, random_state)
         seed = 0 if table.n_rows <= UNSEEDED_ROWS else seed_of(random_state)
         options = {"p_value": self.p_value, "groups": groups, "seed": seed, "constraints": constraints}
-        selection, validation = search_validated(bind, strategy, problem, k, pool, **options)
+        selection, validation = search_validated(bind, strategy, problem, k, pool, budget=budget, **options)
         if covariates is not None:
             selection, validation = without_covariates(selection, validation, n_features)
         learned = {field.name: getattr(selection, field.name) for field in fields(selection)}
@@ -243,6 +253,10 @@ class PartsSelector(Selector):
         if validation is None and selection.p_value >= CLEAR:
             learned["p_value"] = None
         return self._rename(learned)
+
+    def _time_limit(self) -> float | None:
+        limit: float | None = getattr(self._make_strategy(), "time_limit", None)
+        return limit
 
     def _make_measure(self) -> Measure:
         raise NotImplementedError
@@ -264,7 +278,7 @@ class PartsSelector(Selector):
         return [told if self.n_covariates_ == 0 else told.replace("predict y", "predict y beyond covariates")]
 
     def _after_fit(self) -> None:
-        if self.stop_reason_ in (StopReason.TIME_LIMIT, StopReason.INTERRUPTED):
+        if self.stop_reason_ in STOPPED:
             warnings.warn(self.stop_reason_, ConvergenceWarning, stacklevel=4)
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi._arrays import HostArray, is_non_numpy, single_threaded_blas, to_numpy
+from l1lsmi._arrays import HostArray, is_non_numpy, to_numpy
+from l1lsmi._blas import single_threaded_blas
 from l1lsmi._rows.parts import Part, add_up
 from l1lsmi._rows.stream import ColumnStatistics
 from l1lsmi._rows.table import Resources, Table

@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi._arrays import HostArray, call_single_threaded
+from l1lsmi._arrays import HostArray
+from l1lsmi._blas import call_single_threaded
 from l1lsmi._rows.distinct import Arrangement, row_hashes
 from l1lsmi._rows.kinds import Kinds
 from l1lsmi._rows.levels import LevelTotals, level_totals, renumbered

@@ -17,14 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._clock import Budget, while_time_is_left
 from l1lsmi.strategies._base import Advance, Begin
 from l1lsmi.strategies._constrained import Constrained
-from l1lsmi.strategies._final_weights import N_ALTERNATIVES, N_WEAKEST, fitted_best
+from l1lsmi.strategies._final_weights import N_ALTERNATIVES, N_WEAKEST, NOT_FITTED, fitted_best
 from l1lsmi.strategies._parallel import in_order
 from l1lsmi.strategies._unit_exchanges import UnitExchanges, UnitSet, losses_near, weakest_units
 from l1lsmi.strategies._units import Units
 from l1lsmi.strategies._weighting import Outcome, WeightingSearch, WeightingState
-from l1lsmi.strategies.selection import Budget, StopReason, WeightedSelection
+from l1lsmi.strategies.selection import StopReason, WeightedSelection
 
 #: Up to so many allowed sets are all compared, for each set that is refined otherwise.
 ENUMERATED = 10
@@ -40,7 +41,7 @@ class ConstrainedState(WeightingState):
 
     @property
     def has_answer(self) -> bool:
-        return True
+        return bool(self.inside) or self.latest is not None
 
 
 class ConstrainedSearch(NamedTuple):
@@ -138,7 +139,8 @@ class ConstrainedWeighting(Constrained):
             proposed = self._proposed(units, latest, k)
             inside = proposed[0] if proposed else tuple(sorted(units.filled((), priority, k)))
         if search.explored.table is not search.whole.table and not budget.spent():
-            inside = self._best_on_all_rows(data, inside, k, state, budget)
+            with while_time_is_left(budget):
+                inside = self._best_on_all_rows(data, inside, k, state, budget)
         state.best = data.key(inside)
         fields = self._weights(data, state, budget)
         order = sorted(inside)
@@ -164,8 +166,10 @@ class ConstrainedWeighting(Constrained):
         weights, model, fit, draw = fitted_best(search.whole, search.explored, search.draw, state, budget)
         value, cv_score, score = fit.value, fit.cv_score, search.whole.score_of(fit)
         if given.size:
-            ones = np.ones(given.size)
-            alone = draw.fit(ones, given, draw.select_model(ones, given).model)
+            alone = NOT_FITTED
+            with while_time_is_left(budget.with_grace()):
+                ones = np.ones(given.size)
+                alone = draw.fit(ones, given, draw.select_model(ones, given).model)
             value, cv_score = value - alone.value, cv_score - alone.cv_score
             score -= search.whole.score_of(alone)
         return {

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._clock import Budget
 from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.model import Evaluation, ScoredModel
 from l1lsmi._numerics.optimization.ascent import ascend, diminishing_step
@@ -24,7 +25,6 @@ from l1lsmi.strategies._constrained_weighting import ConstrainedPaper
 from l1lsmi.strategies._parallel import in_order
 from l1lsmi.strategies._weighting import L1Weighting, Outcome, WeightingSearch, WeightingState
 from l1lsmi.strategies.protocols import Draws, Weightable
-from l1lsmi.strategies.selection import Budget
 
 NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 

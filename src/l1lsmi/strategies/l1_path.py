@@ -23,6 +23,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._clock import Budget
 from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.grids import START_NARROWNESS
 from l1lsmi._numerics.optimization.exchanges import NO_HINTS, FeatureSet, Hints, refine_by_exchanges
@@ -34,7 +35,7 @@ from l1lsmi.strategies._parallel import cluster_of, in_order
 from l1lsmi.strategies._path_restarts import PathSettings, run_restarts
 from l1lsmi.strategies._weighting import L1Weighting, Outcome, WeightingSearch, WeightingState
 from l1lsmi.strategies.protocols import Weightable
-from l1lsmi.strategies.selection import Budget, StopReason
+from l1lsmi.strategies.selection import StopReason
 
 #: A loss this close to the best that any set could have cannot be improved noticeably.
 NEARLY = 1e-3
@@ -311,8 +312,10 @@ class L1Path(L1Weighting):
         found = None if search.terms is None else search.terms.search(k, budget.spent)
         if search.terms is None or found is None:
             return
+        is_first = state.best is None
         others = (int(j) for j in search.explored.columns if int(j) not in found)
         state.start = tuple(sorted((*found, *islice(others, k - len(found)))))
+        state.best = state.start if is_first else state.best
         promising = search.terms.promising(search.whole.n_features)
         state.strength = np.zeros(state.n_features)
         state.strength[list(promising)] = np.arange(len(promising), 0, -1)
@@ -320,9 +323,9 @@ class L1Path(L1Weighting):
         if useful.size >= 2 * k and useful.size < search.explored.columns.size:
             search.explored = search.explored.restricted_to(useful)
         search.scores.use_terms = self.terms_may_score(search) and search.scores.terms_suffice(state.start)
-        if state.best is not None:
+        if not is_first:
             return
-        state.best = state.start
+        assert state.best is not None
         if budget.spent():
             state.reason, state.finished = StopReason.TIME_LIMIT, True
         elif search.scores.score(state.best).loss < search.explored.best_loss + NEARLY:

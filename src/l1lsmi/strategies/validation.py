@@ -17,7 +17,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from l1lsmi._arrays import HostArray, single_threaded_blas, to_numpy
+from l1lsmi._arrays import HostArray, to_numpy
+from l1lsmi._blas import single_threaded_blas
+from l1lsmi._clock import Budget, check_time, while_time_is_left
 from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.held_out import agreement_p_value, combined_p_value, predict_unseen
 from l1lsmi._numerics.squared_loss.target_functions import TargetFunctions
@@ -28,7 +30,7 @@ from l1lsmi.strategies._base import Strategy
 from l1lsmi.strategies._parallel import cluster_of, in_order
 from l1lsmi.strategies._pools import in_pool, selectable, set_of_size, without_features
 from l1lsmi.strategies._splits import Split, make_splits, some_rows
-from l1lsmi.strategies.selection import Budget, StopReason
+from l1lsmi.strategies.selection import STOPPED, StopReason
 
 #: Sizes of pools, and how many features at least they have for each that is selected.
 POOLS = ((50, 2), (300, 6))
@@ -42,8 +44,6 @@ LARGER = 1.2
 CLEAR = 1e-4
 #: How many times the unpredicted variance of the best number of features a smaller number may leave.
 TOLERANCE = 1.01
-#: Reasons for which a search ended early.
-STOPPED = (StopReason.TIME_LIMIT, StopReason.INTERRUPTED)
 #: Share of a time limit that searches on parts of the rows may take.
 SHARE = 0.6
 #: With a number of features to choose, none are selected unless the p-value is below this.
@@ -122,6 +122,7 @@ def search_validated(
     k: int | None,
     pool: int | str | None,
     *,
+    budget: Budget,
     p_value: bool = True,
     groups: HostArray | None = None,
     seed: int = 0,
@@ -143,6 +144,8 @@ def search_validated(
         None chooses the number of features.
     pool : int, "auto" or None
         Number of columns with the largest single effects that the search may choose from; None is all.
+    budget : Budget
+        The clock, which runs already.
     p_value : bool
         Whether unseen rows are asked for a p-value where that is all that they have to decide.
     groups : numpy.ndarray of int, shape (n,) or None
@@ -156,7 +159,6 @@ def search_validated(
     validation : Validation or None
         None where unseen rows had nothing to decide.
     """
-    budget = Budget(getattr(strategy, "time_limit", None))
     n_columns = selectable(problem, constraints).size
     n_units = n_columns if constraints is None else constraints.max_size
     least = 0 if constraints is None else len(constraints.forced)
@@ -179,6 +181,8 @@ def search_validated(
             found = validate(bind, strategy, problem, sizes, pools, budget=budget.part(1.0), **options)
         except KeyboardInterrupt:
             return replace(selection, stop_reason=StopReason.INTERRUPTED), None
+        if budget.spent():  # there are fewer splits than there would be
+            selection = replace(selection, stop_reason=StopReason.TIME_LIMIT)
         return selection, found
     limit = budget.part(SHARE)
     judge: Any = partial(validate, bind, strategy, problem, budget=limit, **options)
@@ -226,7 +230,9 @@ def _search_in_pool(
 ) -> Any:
     """Search among the columns with the largest single effects."""
     whole = problem
-    problem, constraints = in_pool(problem, pool, k, constraints)
+    # Where there is no time for that, there is none for a search among all columns either.
+    with while_time_is_left(budget):
+        problem, constraints = in_pool(problem, pool, k, constraints)
     selection = _search(strategy, problem, k, budget, constraints)
     if pool < whole.columns.size and strategy.has_p_value and is_large_sparse(whole.table):
         # That of the search is for the columns of the pool alone, and for sums over many rows of each kind.
@@ -338,6 +344,23 @@ def _judge(
     """Search on the seen rows of a split, and predict the unseen ones from sets of all sizes."""
     if budget.spent():
         return None
+    # The time that is left, in the budget of the thread that this runs in.
+    budget = Budget(budget.left())
+    with while_time_is_left(budget):
+        return _judged(problem, item, bind, strategy, functions, sizes, budget, constraints)
+    return None
+
+
+def _judged(
+    problem: Any,
+    item: tuple[Split, int, dict[int, HostArray]],
+    bind: Any,
+    strategy: Strategy,
+    functions: HostArray,
+    sizes: HostArray,
+    budget: Budget,
+    constraints: Constraints | None,
+) -> Judged:
     split, pool, known = item
     some, allowed = in_pool(bind(problem, split.seen), pool, int(sizes[-1]), constraints, known)
     most = int(sizes[-1]) if allowed is not None else min(int(sizes[-1]), some.columns.size)
@@ -361,7 +384,10 @@ def _judge(
     seen, unseen = values[split.seen], values[split.unseen]
     of_seen = functions[split.seen]
     weights = problem.target.rows_of(split.seen).row_weights
-    predictions = [predict_unseen(seen[:, one], of_seen, unseen[:, one], weights) for one in places]
+    predictions = []
+    for one in places:
+        check_time()
+        predictions.append(predict_unseen(seen[:, one], of_seen, unseen[:, one], weights))
     return Judged(sets, np.array(predictions))
 
 

@@ -10,9 +10,11 @@ import numpy as np
 from scipy.stats import chi2
 
 from l1lsmi._arrays import HostArray, is_non_numpy
+from l1lsmi._clock import OutOfTimeError
 from l1lsmi._numerics.optimization.exchanges import FeatureSet
 from l1lsmi._numerics.target import Target
 from l1lsmi._numerics.terms import sums
+from l1lsmi._numerics.terms.candidates import Candidate, largest, worth_fitting
 from l1lsmi._numerics.terms.columns import ColumnFunctions, coded, parts_of, rows_of_rarest, without_rare
 from l1lsmi._numerics.terms.families import (
     INTERACTION,
@@ -53,9 +55,8 @@ EFFECT = 0.01
 #: Candidates of every family.
 N_SINGLES = 60
 N_PAIRS = 30
-#: Of these, so many at least, and others whose size is not further below chance than this.
+#: Of these, so many at least, and others that are worth fitting.
 N_LEAST = 5
-FAR_BELOW = 6.0
 #: Rounds of looking at what the terms so far do not explain.
 MAX_ROUNDS = 3
 #: Rows from which on sums over them are taken for normal, far out.
@@ -217,10 +218,10 @@ class TermSearch:
                 some = counts == d
                 net[some] = total[some] - by_chance(family, self.n_columns, int(d) * self.n_responses)
             strongest = np.maximum(strongest, net)
-            best = _largest(net, max(N_SINGLES, 4 * k))
+            best = largest(net, max(N_SINGLES, 4 * k))
             found += [Candidate(float(net[j]), Term((int(j),), family)) for j in best if np.isfinite(net[j])]
         found.sort(key=lambda candidate: -candidate.net)
-        return _worth_fitting(found[: max(N_SINGLES, 4 * k)], 2 * k + N_LEAST), strongest
+        return worth_fitting(found[: max(N_SINGLES, 4 * k)], 2 * k + N_LEAST), strongest
 
     def possible_columns(self) -> HostArray:
         """After a search, columns that may matter: all but those with mostly one value and no effect.
@@ -312,10 +313,10 @@ class TermSearch:
             net[some] = sizes[some] - by_chance(family, self.n_columns, int(d))
         found = [
             Candidate(float(net[i]), Term((int(places[rows[i]]), int(places[columns[i]])), family))
-            for i in _largest(net, N_PAIRS)
+            for i in largest(net, N_PAIRS)
             if np.isfinite(net[i])
         ]
-        return _worth_fitting(found, N_LEAST)
+        return worth_fitting(found, N_LEAST)
 
     def _triple_candidates(self, fit: sums.Residuals) -> list[Candidate]:
         places = np.flatnonzero(self.functions.n_pair_functions)
@@ -331,7 +332,7 @@ class TermSearch:
         sizes = ((found[:, :, rows, columns] ** 2).sum(axis=0) / self._squared_weight).ravel()
         threshold = by_chance(TRIPLE, m, self.n_responses)
         candidates = []
-        for i in _largest(sizes, N_PAIRS):
+        for i in largest(sizes, N_PAIRS):
             j, pair = divmod(int(i), rows.size)
             three = tuple(int(places[p]) for p in (j, rows[pair], columns[pair]))
             candidates.append(Candidate(float(sizes[i]) - threshold, Term(three, TRIPLE)))
@@ -367,30 +368,42 @@ class TermSearch:
         self._reduce_target()
         fit, pool, triples = self.none_fitted(), dict[Term, None](), False
         selection: TermSelection | None = None
-        # With few rows what is left unexplained is mostly noise.
-        for number in range(MAX_ROUNDS if self.table.n_rows >= self.n_columns else 1):
-            if number > 0 and out_of_time():
-                break
-            candidates, strongest = self._single_candidates(fit, k)
-            if held is not None and number == 0:
-                candidates += self._single_terms_of(held)
-            candidates += self._pair_candidates(fit, strongest)
-            if number > 0 and not triples:
-                # Once what singles and pairs explain is taken out.
-                candidates += self._triple_candidates(fit)
-                triples = True
-            new = [c.term for c in candidates if c.term not in pool and (number == 0 or c.net > 0)]
-            if number > 0 and not new:
-                break
-            pool.update(dict.fromkeys(new))
-            before = None if selection is None else selection.support
-            selection = self._select(list(pool), k, fit.scale, held, given)
-            fit = selection.residuals()
-            if selection.support == before:
-                break
+        candidates: list[Candidate] = []
+        try:
+            # With few rows what is left unexplained is mostly noise.
+            for number in range(MAX_ROUNDS if self.table.n_rows >= self.n_columns else 1):
+                if number > 0 and out_of_time():
+                    break
+                candidates, strongest = self._single_candidates(fit, k)
+                if held is not None and number == 0:
+                    candidates += self._single_terms_of(held)
+                candidates += self._pair_candidates(fit, strongest)
+                if number > 0 and not triples:
+                    # Once what singles and pairs explain is taken out.
+                    candidates += self._triple_candidates(fit)
+                    triples = True
+                new = [c.term for c in candidates if c.term not in pool and (number == 0 or c.net > 0)]
+                if number > 0 and not new:
+                    break
+                pool.update(dict.fromkeys(new))
+                before = None if selection is None else selection.support
+                selection = self._select(list(pool), k, fit.scale, held, given)
+                fit = selection.residuals()
+                if selection.support == before:
+                    break
+        except OutOfTimeError:
+            if not candidates:
+                raise
+            if selection is None:
+                return self._largest_singles(candidates, k)
         self._selection = selection
         assert selection is not None
         return tuple(sorted(int(self.functions.columns[place]) for place in selection.support))
+
+    def _largest_singles(self, candidates: list[Candidate], k: int) -> FeatureSet:
+        """Features of the largest terms of single columns, the first ``k``."""
+        places = dict.fromkeys(c.term.places[0] for c in candidates if len(c.term.places) == 1)
+        return tuple(sorted(int(self.functions.columns[place]) for place in list(places)[:k]))
 
     def _reduce_target(self) -> None:
         """Of many classes, keep the contrasts that single columns explain best."""
@@ -481,21 +494,3 @@ class TermSearch:
             places = places[self.functions.columns[places] == np.array(support)[inside]]
             self._losses[support] = self._selection.loss_of(frozenset(int(p) for p in places))
         return self._losses[support]
-
-
-class Candidate(NamedTuple):
-    """A term, and its size beyond what chance would give."""
-
-    net: float
-    term: Term
-
-
-def _worth_fitting(candidates: list[Candidate], least: int) -> list[Candidate]:
-    """Candidates, which are sorted, that are not far below chance, and so many at least."""
-    return [c for i, c in enumerate(candidates) if i < least or c.net > -FAR_BELOW]
-
-
-def _largest(values: HostArray, n: int) -> HostArray:
-    """Places of the largest values, the largest first, ties in order."""
-    some = np.sort(np.argpartition(-values, n)[:n]) if values.size > n else np.arange(values.size)
-    return np.asarray(some[np.argsort(-values[some], kind="stable")])
