@@ -221,7 +221,7 @@ def test_blocks_that_will_not_do_get_a_sentence():
     assert_refused(selector(), lambda: iter([(x, y)]), y, "y is given too")
     assert_refused(selector(), lambda: iter([]), y, "n_samples=0")
     assert_refused(selector(), lambda: iter([x[:, :2] * 0]), y, "constant")
-    assert_refused(selector(), lambda: iter([[["a", "b"]]]), y, "Block 0 of X cannot be read")
+    assert_refused(selector(), lambda: iter([[["a", "b"]]]), y, "Block 0 of X is a list that is no table")
 
 
 def test_selectors_that_need_rows_in_memory_say_so(tmp_path):
