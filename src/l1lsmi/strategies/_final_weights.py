@@ -122,9 +122,8 @@ def _told_reason(state: WeightingState) -> str:
     if n_same == 0:
         return StopReason.EXCHANGED
     which = "the set that effects of single features, pairs and triples gave"
-    return StopReason.SAME.format(
-        n_same, f"{n} restart" + "s" * (n > 1), which if state.best == state.start else "this set"
-    )
+    restarts = "The only restart" if n == 1 else f"{n_same} of {n} restarts"
+    return StopReason.SAME.format(restarts, which if state.best == state.start else "this set")
 
 
 def _end_early(state: WeightingState) -> None:

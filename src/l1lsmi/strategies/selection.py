@@ -14,7 +14,7 @@ class StopReason:
     """Why a search ended: sentences that are stored as they are."""
 
     AGREED = "Restarts proposed the same set again, which ended the search."
-    SAME = "{} of {} ended with {}."
+    SAME = "{} ended with {}."
     EXCHANGED = "Exchanges of features improved on the set that restarts ended with."
     PERFECT = "The set explains the classes as well as any set could."
     TERMS = "Restarts did not improve on the set that effects of single features, pairs and triples gave."
