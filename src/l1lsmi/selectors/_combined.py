@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from functools import partial
 from numbers import Integral
+from os import PathLike
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -31,11 +32,13 @@ from l1lsmi._validation.tables import MISSING
 from l1lsmi._validation.weights import CLASS_WEIGHTS
 from l1lsmi.measures import Measure
 from l1lsmi.measures._base import MeasureProblem
+from l1lsmi.selectors._resuming import check_same_fit, counts_of, remember_answer, resuming
 from l1lsmi.strategies import L1Paper, L1Path, Strategy
 from l1lsmi.strategies._base import COUNT, UNSEEDED_ROWS
+from l1lsmi.strategies._pieces import known, recall
 from l1lsmi.strategies._pools import selectable, without_covariates
 from l1lsmi.strategies.selection import StopReason
-from l1lsmi.strategies.validation import CLEAR, Validation, search_validated
+from l1lsmi.strategies.validation import CLEAR, STOPPED, Validation, search_validated
 
 #: p-values above this are no evidence.
 EVIDENCE = 0.05
@@ -70,6 +73,8 @@ class PartsSelector(Selector):
         "device": [str, None],
         "precision": [StrOptions(set(PRECISIONS))],
         "random_state": ["random_state"],
+        "checkpoint": [str, PathLike, None],
+        "warm_start": ["boolean"],
         **CONSTRAINT_PARAMETERS,
     }
     pool: int | str | None
@@ -79,6 +84,8 @@ class PartsSelector(Selector):
     device: str | None
     precision: str
     random_state: Any
+    checkpoint: str | PathLike[str] | None
+    warm_start: bool
     stop_reason_: str
     p_value_: float | None
     order_: HostArray
@@ -120,7 +127,9 @@ class PartsSelector(Selector):
         -------
         self : object
         """
-        return self._fit(X, y, sample_weight, groups=groups, covariates=covariates)
+        self._validate_params()
+        with resuming(self):
+            return self._fit(X, y, sample_weight, groups=groups, covariates=covariates)
 
     def support_for(self, k: int) -> HostArray:
         """The set of another number of features, from the same fit.
@@ -200,11 +209,12 @@ class PartsSelector(Selector):
         if not self._orders_features:
             strategy = clone(strategy)
             strategy.orders_features = False
+        groups = check_groups(groups, table.n_rows)
+        check_same_fit(self, table, target, {"groups": groups, "cv": folds, "covariates": covariates})
         n_features = table.n_columns
         if covariates is not None:
             table = append_columns(table, covariates, target.row_weights)
             constraints = (constraints or Constraints.of(n_features)).beside(covariates.shape[1])
-        groups = check_groups(groups, table.n_rows)
         if folds is not None:
             measure = clone(measure).set_params(cv=PredefinedSplit(folds))
         elif groups is not None and "cv" in measure.get_params():
@@ -220,18 +230,45 @@ class PartsSelector(Selector):
         if table.n_rows <= strategy.n_rows_unseeded:
             seed_of(random_state)  # checks it
             random_state = 0
+        elif not isinstance(random_state, Integral):
+            # One that a search which goes on has, too.
+            random_state = recall("seed", None, partial(seed_of, random_state))
         problem = measure.bind(table, target, random_state)
         problem = problem if covariates is None else problem.beside(covariates)
         strategy.check(measure, problem)
         bind = partial(_bound_to, measure, random_state)
         seed = 0 if table.n_rows <= UNSEEDED_ROWS else seed_of(random_state)
-        options = {"p_value": self.p_value, "groups": groups, "seed": seed, "constraints": constraints}
-        selection, validation = search_validated(bind, strategy, problem, k, pool, **options)
-        if covariates is not None:
+        options: dict[str, Any] = {
+            "p_value": self.p_value,
+            "groups": groups,
+            "seed": seed,
+            "constraints": constraints,
+        }
+        asked = [k, counts_of(self), self._orders_features]
+        learned = known("answer", asked)
+        if learned is None:
+            found = search_validated(bind, strategy, problem, k, pool, **options)
+            learned = self._learned(*found, problem, pool, n_features, constraints)
+            if learned["stop_reason"] not in STOPPED:
+                remember_answer(asked, learned)
+        return self._rename(learned)
+
+    def _learned(
+        self,
+        selection: Any,
+        validation: Validation | None,
+        problem: Any,
+        pool: Any,
+        n_features: int,
+        constraints: Constraints | None,
+    ) -> dict[str, Any]:
+        """Learned attributes by name."""
+        n_columns = problem.table.n_columns
+        if n_columns > n_features:
             selection, validation = without_covariates(selection, validation, n_features)
         learned = {field.name: getattr(selection, field.name) for field in fields(selection)}
         learned["path"] = list(selection.path)
-        learned["n_covariates"] = table.n_columns - n_features
+        learned["n_covariates"] = n_columns - n_features
         learned["validation"] = validation
         learned["frequency"] = None if validation is None else validation.frequency
         n_selectable = selectable(problem, constraints).size
@@ -242,7 +279,7 @@ class PartsSelector(Selector):
         learned["p_value"] = selection.p_value if validation is None else validation.p_value
         if validation is None and selection.p_value >= CLEAR:
             learned["p_value"] = None
-        return self._rename(learned)
+        return learned
 
     def _make_measure(self) -> Measure:
         raise NotImplementedError

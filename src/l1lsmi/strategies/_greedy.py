@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +12,8 @@ import numpy as np
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.ranking import best_first, rank, rounded, scatter
 from l1lsmi.strategies._base import COUNT, SearchState, Strategy
-from l1lsmi.strategies._parallel import in_order, n_workers
+from l1lsmi.strategies._parallel import Piece, in_order, n_workers
+from l1lsmi.strategies._pieces import recall_set
 from l1lsmi.strategies.selection import Budget, Selection, Step, StopReason
 
 #: So many times the short list are scored in full where there are no more candidates.
@@ -85,7 +87,7 @@ class GreedySearch(Strategy):
             candidates = candidates[best_first(scores)[: None if few else self.shortlist]]
         full: list[float] = []
         sets = [neighbour(j) for j in candidates.tolist()]
-        for score in in_order(_score_set, problem, sets, self.n_jobs):
+        for score in in_order(_score_set, problem, sets, self.n_jobs, Piece("set")):
             full.append(score)
             if few:
                 state.priority[candidates[len(full) - 1]] = sign * score
@@ -108,7 +110,10 @@ class GreedySearch(Strategy):
         n_parts = min(candidates.size, per_worker * n_workers(problem, self.n_jobs))
         parts = np.array_split(np.arange(candidates.size), n_parts)
         scores = np.full(candidates.size, -np.inf)
-        found = in_order(score, problem, [candidates[part] for part in parts], self.n_jobs)
+        some = [candidates[part] for part in parts]
+        # The function has what it depends on beside the candidates: the set that they join or leave.
+        inside = score.keywords if isinstance(score, partial) else {}
+        found = in_order(score, problem, some, self.n_jobs, Piece("candidates", inside))
         for part, values in zip(parts, found, strict=False):
             scores[part] = np.where(np.isnan(values), -np.inf, values)
             if budget.spent() and not to_the_end and part is not parts[-1]:
@@ -129,7 +134,7 @@ class GreedySearch(Strategy):
         return Selection(
             support=support,
             ranking=ranking,
-            score=state.path[-1].score if same else problem.score_set(chosen),
+            score=state.path[-1].score if same else recall_set(problem, chosen),
             path=tuple(state.path),
             stop_reason=state.reason,
             order=np.lexsort((ranking, -state.priority, -self._n_sets_with(problem, state), ~support)),

@@ -12,6 +12,7 @@ from l1lsmi._numerics.constraints import Constraints
 from l1lsmi.strategies._base import Advance
 from l1lsmi.strategies._constrained import ConstrainedBackward
 from l1lsmi.strategies._greedy import GreedySearch, GreedyState
+from l1lsmi.strategies._pieces import recall_set
 from l1lsmi.strategies.protocols import ScoresRemovals
 from l1lsmi.strategies.selection import Budget, Step, StopReason
 
@@ -74,7 +75,7 @@ class Backward(GreedySearch):
     ) -> Iterator[Advance]:
         if not state.path:
             state.inside = problem.columns
-            score = problem.score_set(problem.columns)
+            score = recall_set(problem, problem.columns)
             state.path.append(Step(problem.columns.size, None, problem.columns, score))
             if k >= problem.columns.size:
                 state.finished = True

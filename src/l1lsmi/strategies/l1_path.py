@@ -30,8 +30,9 @@ from l1lsmi._numerics.terms.search import TermSearch
 from l1lsmi._validation.parameters import check_all_positive
 from l1lsmi.strategies._base import COUNT, COUNT_OR_ZERO, UNSEEDED_ROWS, Advance
 from l1lsmi.strategies._constrained_weighting import ConstrainedPath
-from l1lsmi.strategies._parallel import cluster_of, in_order
+from l1lsmi.strategies._parallel import Piece, cluster_of, in_order
 from l1lsmi.strategies._path_restarts import PathSettings, run_restarts
+from l1lsmi.strategies._pieces import recall, remember, remembered
 from l1lsmi.strategies._weighting import L1Weighting, Outcome, WeightingSearch, WeightingState
 from l1lsmi.strategies.protocols import Weightable
 from l1lsmi.strategies.selection import Budget, StopReason
@@ -216,8 +217,9 @@ class L1Path(L1Weighting):
         options: dict[str, Any] = {"k": k, "settings": self._settings(), "budget": budget, "state": state}
         all_climb = problem is search.explored
         run = partial(run_restarts, scored=cluster_of(problem) is not None and all_climb, **options)
+        piece = Piece("restart", [k, problem.table.n_rows, problem.columns], budget)
         # A device works on one batch at a time.
-        for outcomes, timed in in_order(run, problem, batches, self.n_jobs if size == 1 else 1):
+        for outcomes, timed in in_order(run, problem, batches, self.n_jobs if size == 1 else 1, piece):
             if timed is not None:
                 scores.remember(outcomes[0].support, timed)
             scores.score_ahead([outcome.support for outcome in outcomes])
@@ -243,6 +245,12 @@ class L1Path(L1Weighting):
         if state.reason == StopReason.RESTARTS and n_different == self.n_restarts > 1:
             state.reason = StopReason.DISAGREED
         self._refine(search, state, list(votes), budget, left)
+        # What a search with another number of restarts ended with.
+        for support in remembered(f"best of {k}"):
+            if state.best is None or scores.prefers(support, state.best):
+                state.best = support
+        if not budget.spent():
+            remember(f"best of {k}", self.n_restarts, state.best)
 
     # -- among allowed sets ----------------------------------------------------------------
 
@@ -299,9 +307,8 @@ class L1Path(L1Weighting):
     def _terms(self, problem: Weightable) -> TermSearch | None:
         if not self.terms:
             return None
-        return TermSearch(
-            problem.table, problem.target, problem.columns, problem.rng(5), problem.loss_functions()
-        )
+        given = (problem.columns, problem.rng(5), problem.loss_functions(), recall)
+        return TermSearch(problem.table, problem.target, *given)
 
     def _start_from_terms(
         self, search: WeightingSearch, k: int, state: WeightingState, budget: Budget

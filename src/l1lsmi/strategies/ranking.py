@@ -12,7 +12,7 @@ from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.ranking import best_first, rank, scatter, take_best
 from l1lsmi.strategies._base import Advance, SearchState, Strategy
 from l1lsmi.strategies._constrained import ConstrainedRanking
-from l1lsmi.strategies._parallel import in_order
+from l1lsmi.strategies._parallel import Piece, in_order
 from l1lsmi.strategies.protocols import ScoresEach
 from l1lsmi.strategies.selection import Budget, RankedSelection, StopReason
 
@@ -70,7 +70,9 @@ class Ranking(Strategy):
         columns = problem.columns
         parts = np.array_split(np.arange(columns.size), self._n_steps(problem, k))
         to_do = parts[state.n_parts :]
-        found = in_order(_score_each, problem, (columns[part] for part in to_do), self.n_jobs)
+        found = in_order(
+            _score_each, problem, (columns[part] for part in to_do), self.n_jobs, Piece("columns")
+        )
         for part, values in zip(to_do, found, strict=True):
             state.scores[part] = values
             state.n_parts += 1

@@ -9,7 +9,7 @@ depend on the features, so that the four p-values are independent of each other,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
@@ -25,7 +25,8 @@ from l1lsmi._numerics.terms.pool import chances_of_single_effects
 from l1lsmi._progress import Progress
 from l1lsmi._rows.table import is_large_sparse
 from l1lsmi.strategies._base import Strategy
-from l1lsmi.strategies._parallel import cluster_of, in_order
+from l1lsmi.strategies._parallel import cluster_of, computed
+from l1lsmi.strategies._pieces import CODEC, forget, part_of, recall_each
 from l1lsmi.strategies._pools import in_pool, selectable, set_of_size, without_features
 from l1lsmi.strategies._splits import Split, make_splits, some_rows
 from l1lsmi.strategies.selection import Budget, StopReason
@@ -48,6 +49,7 @@ SHARE = 0.6
 STRONG_EVIDENCE = 0.02
 
 
+@CODEC.record
 @dataclass(frozen=True, eq=False)
 class Validation:
     """How well sets of features predict the target in rows that their search has not seen.
@@ -90,6 +92,7 @@ class Validation:
     frequency: HostArray
 
 
+@CODEC.record
 class Judged(NamedTuple):
     """Sets of all sizes that searches on a split found, and their predictions for the unseen rows."""
 
@@ -224,7 +227,8 @@ def _search_in_pool(
     """Search among the columns with the largest single effects."""
     whole = problem
     problem, constraints = in_pool(problem, pool, k, constraints)
-    selection = _search(strategy, problem, k, budget, constraints)
+    with part_of("pool", pool):
+        selection = _search(strategy, problem, k, budget, constraints)
     if pool < whole.columns.size and strategy.has_p_value and is_large_sparse(whole.table):
         # That of the search is for the columns of the pool alone, and for sums over many rows of each kind.
         chances = chances_of_single_effects(whole.table, whole.target)
@@ -296,17 +300,23 @@ def validate(
     items = [(split, pool, known) for split, known in zip(splits, effects, strict=True) for pool in pools]
     # A cluster works on the restarts of each search.
     n_jobs = getattr(strategy, "n_jobs", None)
-    one_by_one = (judge(problem, item) for item in items)
-    judged = one_by_one if cluster_of(problem) is not None else in_order(judge, problem, items, n_jobs)
+
+    def compute(some: Iterator[Any]) -> Iterator[Judged | None]:
+        if cluster_of(problem) is not None:
+            return (judge(problem, item) for item in some)
+        return computed(judge, problem, some, n_jobs)
+
+    judged = recall_each("judged", sizes, items, compute, budget, _key)
     found: list[Judged] = []
     with (
         single_threaded_blas(),
         Progress(len(items), getattr(strategy, "verbose", 0), "search", "validating") as progress,
     ):
-        for one in judged:
+        for item, one in zip(items, judged, strict=True):
             if one is None:
                 break
             found.append(one)
+            forget("part of the rows", [sizes, _key(item)])
             progress.advance()
             if budget.spent():
                 break
@@ -335,6 +345,25 @@ def _judge(
     """Search on the seen rows of a split, and predict the unseen ones from sets of all sizes."""
     if budget.spent():
         return None
+    with part_of("part of the rows", [sizes, _key(item)]):
+        return _judged(problem, item, bind, strategy, functions, sizes, budget, constraints)
+
+
+def _key(item: tuple[Split, int, dict[int, HostArray]]) -> Any:
+    """What a part of the rows and a pool are known by."""
+    return [item[0].seen, item[0].unseen, item[1]]
+
+
+def _judged(
+    problem: Any,
+    item: tuple[Split, int, dict[int, HostArray]],
+    bind: Any,
+    strategy: Strategy,
+    functions: HostArray,
+    sizes: HostArray,
+    budget: Budget,
+    constraints: Constraints | None,
+) -> Judged:
     split, pool, known = item
     some, allowed = in_pool(bind(problem, split.seen), pool, int(sizes[-1]), constraints, known)
     most = int(sizes[-1]) if allowed is not None else min(int(sizes[-1]), some.columns.size)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.stats import chi2
@@ -13,6 +14,7 @@ from l1lsmi._arrays import HostArray, is_non_numpy
 from l1lsmi._numerics.optimization.exchanges import FeatureSet
 from l1lsmi._numerics.target import Target
 from l1lsmi._numerics.terms import sums
+from l1lsmi._numerics.terms.candidates import Candidate, largest, worth_fitting
 from l1lsmi._numerics.terms.columns import ColumnFunctions, coded, parts_of, rows_of_rarest, without_rare
 from l1lsmi._numerics.terms.families import (
     INTERACTION,
@@ -53,13 +55,14 @@ EFFECT = 0.01
 #: Candidates of every family.
 N_SINGLES = 60
 N_PAIRS = 30
-#: Of these, so many at least, and others whose size is not further below chance than this.
+#: Of these, so many at least, and others whose size is not far below chance.
 N_LEAST = 5
-FAR_BELOW = 6.0
 #: Rounds of looking at what the terms so far do not explain.
 MAX_ROUNDS = 3
 #: Rows from which on sums over them are taken for normal, far out.
 NORMAL_ROWS = 500
+
+Recall: TypeAlias = Callable[[str, Any, Callable[[], Any]], Any]
 
 
 class PairSizes(NamedTuple):
@@ -85,6 +88,8 @@ class TermSearch:
         Draws some of the columns that are paired, where there are many.
     loss_functions : numpy.ndarray of shape (n, q) or None
         Functions of the target whose variances add up to 1, which `loss_of` is measured on.
+    recall : callable
+        ``recall(name, content, compute)`` gives what is known of a sum over all rows, or computes it.
     """
 
     def __init__(
@@ -94,7 +99,9 @@ class TermSearch:
         columns: HostArray,
         rng: np.random.Generator,
         loss_functions: HostArray | None = None,
+        recall: Recall = lambda name, content, compute: compute(),
     ) -> None:
+        self._recall = recall
         target = without_rare(target)
         functions = ColumnFunctions.of(table, target, columns)
         self.functions = functions.take(np.flatnonzero(functions.sizes > 0))
@@ -204,10 +211,9 @@ class TermSearch:
             total = total + (found**2).sum(axis=0)
         return np.asarray(total)
 
-    def _single_candidates(self, fit: sums.Residuals, k: int) -> tuple[list[Candidate], HostArray]:
+    def _single_candidates(self, fit: sums.Residuals, k: int) -> tuple[list[Candidate], HostArray, HostArray]:
+        """Candidates, and for each column the size beyond chance of its strongest term and of its trend."""
         sizes = self.single_sizes(fit)
-        if not fit.terms:
-            self._unfitted_sizes = sizes
         found, strongest = [], np.full(self.n_columns, -np.inf)
         for family in SINGLES:
             counts = np.clip(self.functions.sizes, family.first, family.last) - family.first
@@ -217,10 +223,11 @@ class TermSearch:
                 some = counts == d
                 net[some] = total[some] - by_chance(family, self.n_columns, int(d) * self.n_responses)
             strongest = np.maximum(strongest, net)
-            best = _largest(net, max(N_SINGLES, 4 * k))
+            best = largest(net, max(N_SINGLES, 4 * k))
             found += [Candidate(float(net[j]), Term((int(j),), family)) for j in best if np.isfinite(net[j])]
         found.sort(key=lambda candidate: -candidate.net)
-        return _worth_fitting(found[: max(N_SINGLES, 4 * k)], 2 * k + N_LEAST), strongest
+        best_found = worth_fitting(found[: max(N_SINGLES, 4 * k)], 2 * k + N_LEAST)
+        return best_found, strongest, sizes[:, 0]
 
     def possible_columns(self) -> HostArray:
         """After a search, columns that may matter: all but those with mostly one value and no effect.
@@ -231,7 +238,7 @@ class TermSearch:
         sparse = np.flatnonzero(self.functions.largest_share > SPARSE)
         if sparse.size:
             assert self._unfitted_sizes is not None, "after a search"
-            found[sparse] = self._unfitted_sizes[sparse, 0] > chi2.isf(EFFECT, self.n_responses)
+            found[sparse] = self._unfitted_sizes[sparse] > chi2.isf(EFFECT, self.n_responses)
         return self.functions.columns[found]
 
     def all_pair_sizes(self, fit: sums.Residuals, strongest: HostArray) -> list[PairSizes]:
@@ -254,9 +261,9 @@ class TermSearch:
         terms = [candidate.term for candidate in self._single_terms_of(columns)]
         return self.fitted(terms) if terms else self.none_fitted()
 
-    def _pair_candidates(self, fit: sums.Residuals, strongest: HostArray) -> list[Candidate]:
+    def _pair_candidates(self, fit: sums.Residuals, layouts: list[sums.Layout]) -> list[Candidate]:
         found: list[Candidate] = []
-        for sizes in self.all_pair_sizes(fit, strongest):
+        for sizes in (self.pair_sizes(fit, layout) for layout in layouts):
             found += self._best_pairs(PRODUCT, sizes.places, sizes.product, sizes.product_degrees)
             found += self._best_pairs(INTERACTION, sizes.places, sizes.interaction, sizes.interaction_degrees)
         return list({candidate.term: candidate for candidate in found}.values())
@@ -312,10 +319,10 @@ class TermSearch:
             net[some] = sizes[some] - by_chance(family, self.n_columns, int(d))
         found = [
             Candidate(float(net[i]), Term((int(places[rows[i]]), int(places[columns[i]])), family))
-            for i in _largest(net, N_PAIRS)
+            for i in largest(net, N_PAIRS)
             if np.isfinite(net[i])
         ]
-        return _worth_fitting(found, N_LEAST)
+        return worth_fitting(found, N_LEAST)
 
     def _triple_candidates(self, fit: sums.Residuals) -> list[Candidate]:
         places = np.flatnonzero(self.functions.n_pair_functions)
@@ -331,7 +338,7 @@ class TermSearch:
         sizes = ((found[:, :, rows, columns] ** 2).sum(axis=0) / self._squared_weight).ravel()
         threshold = by_chance(TRIPLE, m, self.n_responses)
         candidates = []
-        for i in _largest(sizes, N_PAIRS):
+        for i in largest(sizes, N_PAIRS):
             j, pair = divmod(int(i), rows.size)
             three = tuple(int(places[p]) for p in (j, rows[pair], columns[pair]))
             candidates.append(Candidate(float(sizes[i]) - threshold, Term(three, TRIPLE)))
@@ -371,13 +378,23 @@ class TermSearch:
         for number in range(MAX_ROUNDS if self.table.n_rows >= self.n_columns else 1):
             if number > 0 and out_of_time():
                 break
-            candidates, strongest = self._single_candidates(fit, k)
-            if held is not None and number == 0:
-                candidates += self._single_terms_of(held)
-            candidates += self._pair_candidates(fit, strongest)
+            of_round = [k, held, given, number]
+            candidates, strongest, sizes = self._recall(
+                "single terms", of_round, partial(self._single_candidates, fit, k)
+            )
+            if number == 0:
+                self._unfitted_sizes = sizes
+                candidates += [] if held is None else self._single_terms_of(held)
+            # Columns are drawn also where their terms are known, for the next round to draw the same ones.
+            layouts = self._layouts(strongest)
+            candidates += self._recall(
+                "terms of pairs", of_round, partial(self._pair_candidates, fit, layouts)
+            )
             if number > 0 and not triples:
                 # Once what singles and pairs explain is taken out.
-                candidates += self._triple_candidates(fit)
+                candidates += self._recall(
+                    "terms of triples", of_round, partial(self._triple_candidates, fit)
+                )
                 triples = True
             new = [c.term for c in candidates if c.term not in pool and (number == 0 or c.net > 0)]
             if number > 0 and not new:
@@ -436,10 +453,13 @@ class TermSearch:
         given: HostArray | None = None,
     ) -> TermSelection:
         """Fit terms together, and choose among them."""
+        means, gram, joint = self._recall("sums of terms", terms, partial(self._centred_sums, terms))
         return TermSelection(
             terms,
             [self.size_of(term) for term in terms],
-            *self._centred_sums(terms),
+            means,
+            gram,
+            joint,
             k,
             n_columns=self.n_columns,
             n_rows=self._weight**2 / self._squared_weight,
@@ -481,21 +501,3 @@ class TermSearch:
             places = places[self.functions.columns[places] == np.array(support)[inside]]
             self._losses[support] = self._selection.loss_of(frozenset(int(p) for p in places))
         return self._losses[support]
-
-
-class Candidate(NamedTuple):
-    """A term, and its size beyond what chance would give."""
-
-    net: float
-    term: Term
-
-
-def _worth_fitting(candidates: list[Candidate], least: int) -> list[Candidate]:
-    """Candidates, which are sorted, that are not far below chance, and so many at least."""
-    return [c for i, c in enumerate(candidates) if i < least or c.net > -FAR_BELOW]
-
-
-def _largest(values: HostArray, n: int) -> HostArray:
-    """Places of the largest values, the largest first, ties in order."""
-    some = np.sort(np.argpartition(-values, n)[:n]) if values.size > n else np.arange(values.size)
-    return np.asarray(some[np.argsort(-values[some], kind="stable")])
