@@ -60,6 +60,7 @@ ALLOWED = {
         "report",
         "strategies",
         "_atomic_file",
+        "_checkpoint",
         "_warnings",
     },
     "__main__": {"_cli"},

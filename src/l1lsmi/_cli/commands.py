@@ -55,6 +55,12 @@ def _run(command: str, options: dict[str, Any]) -> int | None:
     help=f"Method: {', '.join(METHOD_NAMES)}.",
 )
 @time_limit_option("Stop the search after this time and return the best set so far, not counting a report.")
+@click.option(
+    "--resume",
+    metavar="PATH",
+    help="Keep what the search finds in this file, which is made if it does not exist, and go on from it: a "
+    "command that was killed, given again, ends with the same answer.",
+)
 @report_option
 @model_option
 @click.option("--save", metavar="PATH", help="Write the selection as JSON, for l1lsmi apply.")
