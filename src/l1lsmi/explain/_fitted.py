@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from l1lsmi._arrays import Array, HostArray
 from l1lsmi._validation.columns import Columns
 from l1lsmi._validation.tables import check_columns
-from l1lsmi.strategies.selection import StopReason
+from l1lsmi.strategies.validation import STOPPED
 
 #: How messages begin that say what cannot be made of an empty set.
 NO_FEATURES = "selector has selected no features"
@@ -36,7 +36,7 @@ def fitted_weights(selector: Any) -> HostArray | None:
     if weights is None:
         return None
     weights = np.asarray(weights)
-    stopped = getattr(selector, "stop_reason_", None) in (StopReason.TIME_LIMIT, StopReason.INTERRUPTED)
+    stopped = getattr(selector, "stop_reason_", None) in STOPPED
     return None if stopped and bool((weights[weights > 0] == 1.0).all()) else weights
 
 

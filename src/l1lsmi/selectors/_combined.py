@@ -32,6 +32,7 @@ from l1lsmi._validation.tables import MISSING
 from l1lsmi._validation.weights import CLASS_WEIGHTS
 from l1lsmi.measures import Measure
 from l1lsmi.measures._base import MeasureProblem
+from l1lsmi.selectors._callbacks import CallbackSupportMixin, telling
 from l1lsmi.selectors._resuming import check_same_fit, counts_of, remember_answer, resuming
 from l1lsmi.strategies import L1Paper, L1Path, Strategy
 from l1lsmi.strategies._base import COUNT, UNSEEDED_ROWS
@@ -54,7 +55,7 @@ def pick(part: Any, *names: str) -> dict[str, list[Any]]:
     return {name: part._parameter_constraints[name] for name in names}
 
 
-class PartsSelector(Selector):
+class PartsSelector(CallbackSupportMixin, Selector):
     """A selector made of a measure and a strategy, with a memory limit, a device and a precision."""
 
     #: Whether the selected features are ordered, which takes about a third of the time of a search.
@@ -75,6 +76,7 @@ class PartsSelector(Selector):
         "random_state": ["random_state"],
         "checkpoint": [str, PathLike, None],
         "warm_start": ["boolean"],
+        "callbacks": [callable, list, tuple, None],
         **CONSTRAINT_PARAMETERS,
     }
     pool: int | str | None
@@ -86,6 +88,7 @@ class PartsSelector(Selector):
     random_state: Any
     checkpoint: str | PathLike[str] | None
     warm_start: bool
+    callbacks: Any
     stop_reason_: str
     p_value_: float | None
     order_: HostArray
@@ -128,7 +131,7 @@ class PartsSelector(Selector):
         self : object
         """
         self._validate_params()
-        with resuming(self):
+        with resuming(self), telling(self, X, y):
             return self._fit(X, y, sample_weight, groups=groups, covariates=covariates)
 
     def support_for(self, k: int) -> HostArray:

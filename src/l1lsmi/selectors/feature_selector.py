@@ -82,6 +82,11 @@ class FeatureSelector(PartsSelector):
     warm_start : bool, default=False
         Whether another fit to the same data uses what this one has found, without a file: for instance with
         more restarts, or another number of features.
+    callbacks : callable, list of callables or None, default=None
+        Called after every step with the number of the step, the best set so far (indices), its score and the
+        seconds since the fit began; one that returns True ends the search with the best set so far. Searches
+        on parts of the rows are a step each, with the score NaN. Callbacks of scikit-learn, from version 1.9
+        on, are set by ``set_callbacks``.
 
     Attributes
     ----------
@@ -181,6 +186,7 @@ class FeatureSelector(PartsSelector):
         budget: float | None = None,
         checkpoint: str | PathLike[str] | None = None,
         warm_start: bool = False,
+        callbacks: Any = None,
     ) -> None:
         self.measure = measure
         self.strategy = strategy
@@ -202,6 +208,7 @@ class FeatureSelector(PartsSelector):
         self.budget = budget
         self.checkpoint = checkpoint
         self.warm_start = warm_start
+        self.callbacks = callbacks
 
     def _validate_params(self) -> None:
         super()._validate_params()

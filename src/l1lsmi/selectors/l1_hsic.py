@@ -110,6 +110,11 @@ class L1HSIC(L1Selector):
     warm_start : bool, default=False
         Whether another fit to the same data uses what this one has found, without a file: for instance with
         more restarts, or another number of features.
+    callbacks : callable, list of callables or None, default=None
+        Called after every step with the number of the step, the best set so far (indices), its score and the
+        seconds since the fit began; one that returns True ends the search with the best set so far. Searches
+        on parts of the rows are a step each, with the score NaN. Callbacks of scikit-learn, from version 1.9
+        on, are set by ``set_callbacks``.
 
     Attributes
     ----------
@@ -218,6 +223,7 @@ class L1HSIC(L1Selector):
         budget: float | None = None,
         checkpoint: str | PathLike[str] | None = None,
         warm_start: bool = False,
+        callbacks: Any = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.algorithm = algorithm
@@ -247,6 +253,7 @@ class L1HSIC(L1Selector):
         self.budget = budget
         self.checkpoint = checkpoint
         self.warm_start = warm_start
+        self.callbacks = callbacks
 
     def _make_measure(self) -> Measure:
         return HSIC(sigma=self.sigma, task=self.task, tails=self.tails)

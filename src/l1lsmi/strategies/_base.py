@@ -18,6 +18,7 @@ from l1lsmi._progress import Progress
 from l1lsmi._rows.table import Resources, is_large_sparse
 from l1lsmi._validation.parameters import check_count, check_measure, check_needs
 from l1lsmi._validation.rows import read_rows_for
+from l1lsmi.strategies._listening import tell
 from l1lsmi.strategies.protocols import Features, missing_members
 from l1lsmi.strategies.selection import Budget, Selection, StopReason
 
@@ -50,11 +51,12 @@ class SearchState:
 
 
 class Advance(NamedTuple):
-    """Progress of a search: the best score so far, a note, and how many steps were made."""
+    """Progress of a search: the best score so far, a note, how many steps were made, and the best set."""
 
     score: float
     note: str = ""
     n_steps: int = 1
+    best: Any = ()
 
 
 class Strategy(BaseEstimator):
@@ -170,6 +172,9 @@ class Strategy(BaseEstimator):
                     progress.advance(done.score, done.note, steps=done.n_steps)
                     if budget.spent() and not state.finished:
                         state.reason = StopReason.TIME_LIMIT
+                        break
+                    if tell(done.best, done.score) and not state.finished:
+                        state.reason, budget.cancelled = StopReason.CALLBACK, True
                         break
                 return run._result(data, k, state, budget)
             except KeyboardInterrupt:

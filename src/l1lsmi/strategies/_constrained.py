@@ -192,7 +192,7 @@ class ConstrainedGreedy(Constrained):
             self._visit(units, k, state, int(candidates[place]), score)
             if not complete:
                 state.reason, state.finished = StopReason.TIME_LIMIT, True
-            yield Advance(score)
+            yield Advance(score, best=units.columns_of(state.inside))
             if not complete or budget.spent():
                 return
 
@@ -297,7 +297,8 @@ class ConstrainedExhaustive(Constrained):
                 state.path.append(Step(columns.size - units.given.size, None, columns, score))
                 members = list(inside)
                 state.priority[members] = np.maximum(state.priority[members], score)
-            yield Advance(max(state.visited.values()), n_steps=len(found))
+            best = max(state.visited, key=state.visited.__getitem__)
+            yield Advance(state.visited[best], n_steps=len(found), best=units.columns_of(best))
             if budget.spent():
                 return
         state.reason, state.finished = StopReason.ALL_SCORED, True

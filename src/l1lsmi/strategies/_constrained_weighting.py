@@ -228,12 +228,13 @@ class ConstrainedPath(ConstrainedWeighting):
             return
         data = self._start_from_terms(data, k, state, budget)
         if self._compare_all(data, k, state, budget) or self._is_perfect(data, state):
-            yield Advance(-data.loss(state.inside), "no radii")
+            yield Advance(-data.loss(state.inside), "no radii", best=data.key(state.inside))
             return
         for outcome in self._restarts(data, k, state, budget):
             state.outcomes.append(outcome)
             self._consider(data, k, state, outcome.survival + outcome.weights)
-            yield Advance(-data.loss(state.inside), f"{len(state.points)} radii")
+            note = f"{len(state.points)} radii"
+            yield Advance(-data.loss(state.inside), note, best=data.key(state.inside))
             if budget.spent() or self._is_perfect(data, state):
                 return
             if state.votes[state.inside] >= self.strategy.agreement:
@@ -363,7 +364,8 @@ class ConstrainedPaper(ConstrainedWeighting):
             self._consider(
                 data, k, state, nearest.survival + 2 * len(nearest.points) * nearest.weights / largest
             )
-            yield Advance(self._values(data.key(state.inside)), f"{len(state.points)} radii")
+            key, note = data.key(state.inside), f"{len(state.points)} radii"
+            yield Advance(self._values(key), note, best=key)
         state.finished = True
 
     def _prefers(self, data: ConstrainedSearch, new: UnitSet, old: UnitSet) -> bool:

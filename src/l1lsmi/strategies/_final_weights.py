@@ -156,7 +156,7 @@ def _final_weights(state: WeightingState, draw: Draws, budget: Budget) -> tuple[
     loss, model = draw.score_set(columns)
     equal = np.ones(columns.size)
     if budget.spent():
-        if state.reason != StopReason.INTERRUPTED:
+        if state.reason not in (StopReason.INTERRUPTED, StopReason.CALLBACK):
             state.reason = StopReason.TIME_LIMIT
         return equal, model
     moved = _short_ascent(draw, columns, model, budget)

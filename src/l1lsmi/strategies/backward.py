@@ -79,7 +79,7 @@ class Backward(GreedySearch):
             state.path.append(Step(problem.columns.size, None, problem.columns, score))
             if k >= problem.columns.size:
                 state.finished = True
-                yield Advance(score)
+                yield Advance(score, best=state.inside)
         # The first removals are scored whatever the time limit: they say which features to keep.
         for size in range(state.inside.size - 1, k - 1, -1):
             inside = state.inside
@@ -92,7 +92,7 @@ class Backward(GreedySearch):
             state.finished = size == k or not complete
             if not complete:
                 state.reason = StopReason.TIME_LIMIT
-            yield Advance(score, n_steps=2 if len(state.path) == 2 else 1)
+            yield Advance(score, n_steps=2 if len(state.path) == 2 else 1, best=state.inside)
             if not complete:
                 return
 

@@ -90,7 +90,7 @@ class Exhaustive(Strategy):
     ) -> Iterator[Advance]:
         families = _families(problem.columns, min(k, problem.columns.size))
         to_do, stems = tee(islice(families, state.n_families, None))
-        best = max((step.score for step in state.path), default=-np.inf)
+        best = max(state.path, key=lambda step: step.score, default=None)
         found = in_order(_score, problem, to_do, self.n_jobs, Piece("sets"))
         for (stem, last), scores in zip(stems, found, strict=True):
             steps = [
@@ -100,8 +100,8 @@ class Exhaustive(Strategy):
             state.path.extend(steps)
             state.n_families += 1
             state.finished = len(state.path) == self._n_steps(problem, k)
-            best = max(best, *(step.score for step in steps))
-            yield Advance(best, n_steps=len(steps))
+            best = max(steps if best is None else [best, *steps], key=lambda step: step.score)
+            yield Advance(best.score, n_steps=len(steps), best=best.support)
 
     def _result(self, problem: ScoresAdditions, k: int, state: ExhaustiveState, budget: Budget) -> Selection:
         path = state.path

@@ -156,7 +156,7 @@ class L1Paper(L1Weighting):
             if state.best is None or keys < (sizes_first(state.best), -values(state.best)):
                 state.best = best.support
             state.finished = number == self.n_restarts - 1
-            yield Advance(values(state.best), f"{len(state.points)} radii")
+            yield Advance(values(state.best), f"{len(state.points)} radii", best=state.best)
 
     def _within(self, constraints: Constraints) -> ConstrainedPaper:
         return ConstrainedPaper(self, constraints)

@@ -202,7 +202,7 @@ class L1Path(L1Weighting):
         if state.finished:
             if state.reason != StopReason.TIME_LIMIT:
                 assert state.best is not None
-                yield Advance(-search.scores.score(state.best).loss, "no radii")
+                yield Advance(-search.scores.score(state.best).loss, "no radii", best=state.best)
             return
         scores = search.scores
         left = self._left_to_find(search, k, state)
@@ -227,7 +227,8 @@ class L1Path(L1Weighting):
                 self._consider(outcome, search, state, votes, budget)
                 if state.reason != StopReason.TIME_LIMIT:
                     assert state.best is not None
-                    yield Advance(-scores.score(state.best).loss, f"{len(state.points)} radii")
+                    loss, note = scores.score(state.best).loss, f"{len(state.points)} radii"
+                    yield Advance(-loss, note, best=state.best)
                 if state.reason != StopReason.RESTARTS:
                     break
             if state.finished:

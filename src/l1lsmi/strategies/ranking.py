@@ -77,7 +77,7 @@ class Ranking(Strategy):
             state.scores[part] = values
             state.n_parts += 1
             state.finished = state.n_parts == len(parts)
-            yield Advance(float(state.scores.max()))
+            yield Advance(float(state.scores.max()), best=columns[best_first(state.scores)[:k]])
 
     def _result(self, problem: ScoresEach, k: int, state: RankingState, budget: Budget) -> RankedSelection:
         everywhere = scatter(state.scores, problem.columns, problem.n_features)

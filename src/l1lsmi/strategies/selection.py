@@ -26,6 +26,7 @@ class StopReason:
     NO_EVIDENCE = "No set predicts rows that the search has not seen clearly better than no features do."
     TIME_LIMIT = "The time limit was reached; the best set found until then is returned."
     INTERRUPTED = "The search was interrupted; the best set found until then is returned."
+    CALLBACK = "A callback ended the search; the best set found until then is returned."
 
 
 class Budget:

@@ -25,6 +25,7 @@ from l1lsmi._numerics.terms.pool import chances_of_single_effects
 from l1lsmi._progress import Progress
 from l1lsmi._rows.table import is_large_sparse
 from l1lsmi.strategies._base import Strategy
+from l1lsmi.strategies._listening import StoppedByCallback, heard_by, tell
 from l1lsmi.strategies._parallel import cluster_of, computed
 from l1lsmi.strategies._pieces import CODEC, forget, part_of, recall_each
 from l1lsmi.strategies._pools import in_pool, selectable, set_of_size, without_features
@@ -42,7 +43,7 @@ LARGER = 1.2
 #: With a p-value of the search itself below this, unseen rows are not asked for one.
 CLEAR = 1e-4
 #: Reasons for which a search ended early.
-STOPPED = (StopReason.TIME_LIMIT, StopReason.INTERRUPTED)
+STOPPED = (StopReason.TIME_LIMIT, StopReason.INTERRUPTED, StopReason.CALLBACK)
 #: Share of a time limit that searches on parts of the rows may take.
 SHARE = 0.6
 #: With a number of features to choose, none are selected unless the p-value is below this.
@@ -177,8 +178,8 @@ def search_validated(
         sizes = np.array([0, min(k, n_units)])
         try:
             found = validate(bind, strategy, problem, sizes, pools, budget=budget.part(1.0), **options)
-        except KeyboardInterrupt:
-            return replace(selection, stop_reason=StopReason.INTERRUPTED), None
+        except (KeyboardInterrupt, StoppedByCallback) as error:
+            return replace(selection, stop_reason=_reason(error)), None
         return selection, found
     limit = budget.part(SHARE)
     judge: Any = partial(validate, bind, strategy, problem, budget=limit, **options)
@@ -190,10 +191,10 @@ def search_validated(
             found = _joined(
                 found, judge(sizes_up_to(most, least), pools if found is None else [found.best_pool])
             )
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, StoppedByCallback) as error:
         budget.cancelled = True
         selection = search(pools[0], k or max(least, min(POOL_SIZE, most)), budget)
-        return replace(selection, stop_reason=StopReason.INTERRUPTED), None
+        return replace(selection, stop_reason=_reason(error)), None
     best_pool = pools[0] if found is None else found.best_pool
     chosen = k or max(least, min(POOL_SIZE, most))
     nothing = False
@@ -211,6 +212,11 @@ def search_validated(
     if nothing and least:
         return replace(selection, stop_reason=StopReason.NO_EVIDENCE), found
     return (without_features(selection) if nothing else selection), found
+
+
+def _reason(error: BaseException) -> str:
+    """Why searches on parts of the rows ended."""
+    return StopReason.CALLBACK if isinstance(error, StoppedByCallback) else StopReason.INTERRUPTED
 
 
 def _joined(of_pools: Validation | None, of_sizes: Validation | None) -> Validation | None:
@@ -320,6 +326,8 @@ def validate(
             progress.advance()
             if budget.spent():
                 break
+            if tell(one.sets[-1], np.nan):
+                raise StoppedByCallback
     n_splits = len(found) // len(pools)
     if n_splits == 0:
         return None
@@ -345,7 +353,7 @@ def _judge(
     """Search on the seen rows of a split, and predict the unseen ones from sets of all sizes."""
     if budget.spent():
         return None
-    with part_of("part of the rows", [sizes, _key(item)]):
+    with part_of("part of the rows", [sizes, _key(item)]), heard_by(None):
         return _judged(problem, item, bind, strategy, functions, sizes, budget, constraints)
 
 
