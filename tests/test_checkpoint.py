@@ -130,9 +130,9 @@ def test_a_fit_that_was_killed_goes_on(name, road, tmp_path, pieces):
 
 @pytest.mark.parametrize("name", ["Ranking", "Forward", "L1Path"])
 def test_so_does_a_choice_by_unseen_rows(name, tmp_path, pieces):
-    X, y = data()
+    X, y = data(80, 5)
     selector = FeatureSelector(HSIC(), clone(STRATEGIES[name]), "auto", random_state=0)
-    assert_resumes(selector, X, y, tmp_path / "run.l1lsmi", pieces, (0.2, 0.8))
+    assert_resumes(selector, X, y, tmp_path / "run.l1lsmi", pieces, (0.6,))
 
 
 def test_so_do_a_choice_of_a_pool_and_a_p_value(tmp_path, pieces):
