@@ -35,8 +35,9 @@ else
 	$(BIN)/python examples/select_features.py $(if $(DATA),--data $(DATA)) $(if $(K),-k $(K))
 endif
 
+# One thread for each of two processes: threads of both on two cores wait for each other.
 test: $(VENV)/.tested $(if $(TORCH),$(VENV)/.torch) lint
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --max-worker-restart 0
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup --max-worker-restart 0
 
 lint: $(VENV)/.tested
 	$(BIN)/ruff check

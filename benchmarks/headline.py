@@ -61,6 +61,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", nargs="+", type=int, default=[100, 400])
     parser.add_argument("--draws", type=int, default=10)
+    parser.add_argument("--first", type=int, default=100, help="number of the first draw")
     parser.add_argument("--forest", action="store_true", help="a random forest in place of the default model")
     options = parser.parse_args()
     print(describe())
@@ -70,7 +71,7 @@ def main() -> None:
         print(f"\nn = {n}, {options.draws} draws: mean error told, on fresh rows, within two standard errors")
         for problem in PROBLEMS:
             told, true, z, started = [], [], [], time.perf_counter()
-            for seed in range(options.draws):
+            for seed in range(options.first, options.first + options.draws):
                 X, y = draw(problem, n, seed)
                 forest = RandomForestClassifier if y.dtype.kind == "i" else RandomForestRegressor
                 model = forest(random_state=0) if options.forest else None

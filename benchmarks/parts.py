@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import lapack
 
-from l1lsmi._arrays import single_threaded_blas
+from l1lsmi._blas import single_threaded_blas
 from l1lsmi._numerics.model import Model, ModelBatch
 from l1lsmi._numerics.squared_loss.draw import LeastSquaresDraw
 from l1lsmi._numerics.target import Target

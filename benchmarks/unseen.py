@@ -1,7 +1,7 @@
 """What unseen rows decide: the number of features, p-values, pools of columns; and how stable the sets are.
 
-``python benchmarks/unseen.py --parts auto null`` needs no data; ``wide`` and ``stability`` need the real
-datasets (.npz files with X and y) in ``--data FOLDER``. Seconds are of one core.
+``python benchmarks/unseen.py --parts auto null`` needs no data; ``wide``, ``stability`` and
+``predictors`` need the real datasets (.npz files with X and y) in ``--data FOLDER``. Seconds are of one core.
 """
 
 from __future__ import annotations
@@ -17,7 +17,14 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import kstest
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import train_test_split
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVR
 from threadpoolctl import threadpool_limits
 
 from l1lsmi import L1HSIC, L1LSMI, FeatureSelector, datasets
@@ -33,6 +40,30 @@ WIDE = ("ALLAML", "TOX_171", "arcene", "warpPIE10P", "BASEHOCK", "PCMAC")
 MAX_TRAIN = 500
 #: Datasets on which the sets of subsamples are compared, and the number of features.
 STABILITY = {"wine": 4, "ionosphere": 4, "sonar": 10, "spectf": 10, "TOX_171": 10, "musk1": 20}
+#: The paper's datasets, and how many rows at most select and train, and test.
+PAPER = (
+    *("abalone", "bcancer", "glass", "housing", "vowel", "wine", "image", "segment", "vehicle", "german"),
+    *(
+        "cpuact",
+        "ionosphere",
+        "satimage",
+        "spectf",
+        "senseval2",
+        "speech",
+        "sonar",
+        "musk1",
+        "musk2",
+        "isolet",
+    ),
+)
+PAPER_TRAIN, PAPER_TEST = 400, 2_000
+#: For numeric targets, in place of `tails.JUDGES`.
+NUMERIC_JUDGES: dict[str, Any] = {
+    "SVM": lambda: make_pipeline(StandardScaler(), SVR(C=10)),
+    "forest": lambda: RandomForestRegressor(200, random_state=0),
+    "neighbours": lambda: make_pipeline(StandardScaler(), KNeighborsRegressor(10)),
+    "linear": lambda: make_pipeline(StandardScaler(), Ridge()),
+}
 
 
 #: Beside those of `tails.METHODS`.
@@ -113,10 +144,15 @@ def split(y: np.ndarray, draw: int, test: float) -> tuple[np.ndarray, np.ndarray
 
 
 def errors(X: np.ndarray, y: np.ndarray, train: Any, test: Any, support: Any) -> dict[str, float]:
+    """Error rates of classes, root mean squared errors of numbers; without features, of the best guess."""
+    classes = y.dtype.kind in "iu"
     found = {}
-    for name, judge in JUDGES.items():
-        model = judge().fit(X[np.ix_(train, support)], y[train])
-        found[name] = float((model.predict(X[np.ix_(test, support)]) != y[test]).mean())
+    for name, judge in (JUDGES if classes else NUMERIC_JUDGES).items():
+        guess = DummyClassifier() if classes else DummyRegressor()
+        model = (judge() if len(support) else guess).fit(X[np.ix_(train, support)], y[train])
+        told = model.predict(X[np.ix_(test, support)])
+        wrong = (told != y[test]).mean() if classes else np.sqrt(((told - y[test]) ** 2).mean())
+        found[name] = float(wrong)
     return found
 
 
@@ -171,6 +207,42 @@ def stability(folder: Path, names: list[str], draws: list[int]) -> None:
             )
 
 
+def predictors(folder: Path, names: list[str], draws: list[int]) -> None:
+    """Held-out errors of predictors with the features of ``n_features_to_select="auto"``, and with all."""
+    print("\nheld-out errors with the features of n_features_to_select='auto', over those with all features")
+    ratios = []
+    for name in names:
+        with np.load(folder / f"{name}.npz", allow_pickle=False) as file:
+            X, y = file["X"].astype(np.float64), file["y"]
+        classes = y.dtype.kind in "iu"
+        sizes, found = [], []
+        for draw in draws:
+            train, test = train_test_split(
+                np.arange(y.size),
+                train_size=min(PAPER_TRAIN, int(0.7 * y.size)),
+                stratify=y if classes else None,
+                random_state=draw,
+            )
+            test = test[:PAPER_TEST]
+            selector = L1LSMI("auto", random_state=draw).fit(X[train], y[train])
+            support = selector.get_support(indices=True)
+            sizes.append(len(support))
+            everything = np.arange(X.shape[1])
+            found.append([errors(X, y, train, test, columns) for columns in (support, everything)])
+        selected, everything = np.mean([[list(one.values()) for one in both] for both in found], axis=0)
+        ratios.append(selected / everything)
+        shown = ", ".join(
+            f"{judge} {a:.3f}/{b:.3f}" for judge, a, b in zip(JUDGES, selected, everything, strict=True)
+        )
+        print(f"{name:10} {X.shape[1]:3} features, selected {sizes}: {shown}", flush=True)
+    within = np.array(ratios) <= 1.02
+    for j, judge in enumerate(JUDGES):
+        mean = np.exp(np.log(np.array(ratios)[:, j]).mean())
+        print(
+            f"{judge:10} at most 2 % above: {within[:, j].sum()} of {len(names)}; geometric mean {mean:.3f}"
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--parts", nargs="+", default=["auto", "null"])
@@ -192,6 +264,8 @@ def main() -> None:
             wide(options.data, options.names or list(WIDE), options.sizes, draws)
         if "stability" in options.parts:
             stability(options.data, options.names or list(STABILITY), draws)
+        if "predictors" in options.parts:
+            predictors(options.data, options.names or list(PAPER), draws)
 
 
 if __name__ == "__main__":

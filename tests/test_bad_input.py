@@ -31,7 +31,7 @@ BAD_DATA = {
     "infinity": (spoiled(np.inf), Y, "infinity, first in row 7 of column 2"),
     "complex": (X + 1j, Y, "Complex data not supported"),
     "one-dimensional": (X[:, 0], Y, "2D array"),
-    "other length": (X, Y[:-1], "X has 30 rows, y has 29"),
+    "other length": (X, Y[:-1], "X has 30 rows, but y has 29"),
     "no target": (X, None, "requires y to be passed"),
     "one class": (X, np.zeros(30, dtype=int), "one class"),
     "constant number": (X, np.full(30, 0.5), "y is constant, 0.5 in every row"),
@@ -343,7 +343,7 @@ def test_bad_tensors():
         (good.to_sparse(), Y, "dense tensor"),
         (good[:, :0], Y, "0 features"),
         (good[:, 0], Y, "2D array"),
-        (good, Y[:-1], "X has 30 rows, y has 29"),
+        (good, Y[:-1], "X has 30 rows, but y has 29"),
         (good + 1j, Y, "complex"),
         (good[:1], Y[:1], "n_samples=1"),
     ):
@@ -378,7 +378,7 @@ def test_bad_measures_for_a_strategy():
     ("bad_X", "bad_y", "message"),
     [
         (X, [], "y is empty"),
-        (X, [10**400, 1] * 15, "beyond the range of float64"),
+        (X, [10**400 + i for i in range(30)], "beyond the range of float64"),
         ([[1, 2], [3]], [0, 1], "X cannot be used"),
         (np.zeros((3, 3, 3)), [0, 1, 0], "X cannot be used.*dim 3"),
         (X[:, 0], Y, "X cannot be used.*2D array"),
@@ -397,3 +397,10 @@ def test_no_pairs_for_the_density_ratio():
     for bad_X, message in ((spoiled(np.nan), "NaN or infinity"), (np.full((30, 4), "a"), "table of numbers")):
         with pytest.raises(ValueError, match=message):
             estimate.density_ratio(bad_X, Y)
+
+
+@pytest.mark.parametrize("y", [np.repeat(["a", "b"], 25)[:10], np.arange(10.0)])
+def test_different_lengths_are_told_first(y):
+    # All of the ten are of one class, which is told only where there is one target per row.
+    with pytest.raises(ValueError, match=r"^X has 50 rows, but y has 10: pass one target per row\.$"):
+        L1LSMI(3).fit(np.random.default_rng(0).normal(size=(50, 5)), y)

@@ -5,6 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from l1lsmi import L1LSMI
+from l1lsmi._clock import Budget
 from l1lsmi._numerics.model import Evaluation, Model
 from l1lsmi._numerics.optimization.ascent import ascend, relative_step
 from l1lsmi._numerics.squared_loss.leave_one_out import LeaveOneOutLoss
@@ -12,7 +13,6 @@ from l1lsmi._rows.table import Resources, Table
 from l1lsmi._validation.target import check_target
 from l1lsmi.measures import SquaredMutualInformation
 from l1lsmi.strategies import L1Path, _path_restarts
-from l1lsmi.strategies.selection import Budget
 from tests.conftest import TASKS, assert_close, problem_data, to_library
 
 

@@ -189,7 +189,7 @@ def test_the_chosen_number_is_explained(capfd, xor):
     (sentence,) = re.findall(r"In rows that the search has not seen, these features predict .+", result.out)
     page = " ".join(html.unescape(report.read_text()).split())
     assert sentence.endswith("(p < 0.0001).") and sentence in page
-    assert "No other number of features predicts more than 2." in result.out
+    assert "No larger or smaller number of features predicts more." in result.out
     assert "asked for" not in result.out and "-k auto" in report.read_text()
 
 
@@ -268,7 +268,7 @@ def test_time_limit_returns_the_best_so_far(capfd, tmp_path):
     # There was no time to fit them, and weights of one would be taken for fitted ones.
     assert [feature["weight"] for feature in found["features"]] == [None] * 7
     stopped = call(capfd, "select", tmp_path / "noise.csv", "-t", "y", "-k", 7, "--time-limit", 0.05)
-    assert "contribution" in stopped.out and "The time limit was reached" in stopped.out
+    assert "The time limit was reached" in stopped.out
 
 
 def test_control_c_returns_the_best_so_far(tmp_path):

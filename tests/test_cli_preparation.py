@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 
 from l1lsmi._cli import fitting
 from l1lsmi._cli.commands import schema_text
+from l1lsmi._cli.text import wrapped
 from l1lsmi.methods import METHODS, Method
 from l1lsmi.preparation import TablePreparation
 from tests.test_cli import call, called_json
@@ -265,3 +266,21 @@ def test_hostile_names_and_levels(capfd, tmp_path):
     page = (tmp_path / "r.html").read_text()
     assert result.code == 0 and "\x1b" not in result.out + result.err + page
     assert "<script>alert(1)" not in page and "49" not in re.findall(r"calc'!A0(\w*)", page)
+
+
+def test_suggestions_are_a_question(capfd, tmp_path):
+    (tmp_path / "t.csv").write_text("sold,sold_code,other\n1,2,3\n0,1,2\n")
+    result = call(capfd, "select", tmp_path / "t.csv", "-t", "slod")
+    assert "no column named 'slod': did you mean 'sold' or 'sold_code'?\n" in result.err
+    result = call(capfd, "select", tmp_path / "t.csv", "-t", "zzz")
+    assert result.err.endswith("there are 'sold', 'sold_code', 'other'.\n")
+
+
+def test_sentences_break_between_words_on_a_terminal(monkeypatch):
+    text = "  a table that is longer than the forty columns\nA sentence that is longer than forty columns."
+    assert wrapped(text) == text
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "40")
+    table, *sentence = wrapped(text).split("\n")
+    assert table == text.split("\n")[0]
+    assert sentence == ["A sentence that is longer than forty", "columns."]

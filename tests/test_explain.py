@@ -327,7 +327,7 @@ def fixed_with(n_selected, *, k="auto", p_value=1e-9, mean=None, best_k=2):
         ),
         (
             fixed_with(1, mean=[0, 0.004, -1]),
-            ["this feature predicts 0.4 % of", "No other number of features"],
+            ["this feature predicts 0.4 % of", "No larger or smaller number of features"],
         ),
         (
             fixed_with(5, k=5, p_value=0.01, mean=[0, 0.3]),

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from l1lsmi.files import FileProblem, _memory, prepare, read_table, write_table
+from l1lsmi.files.problem import file_problems
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -81,7 +82,7 @@ TEXTS = {
     "open quote in names": ('"a,b\n1,2\n3,4\n', "a quote is not closed"),
     "twice": ("a,b,a,c,a,b\n1,2,3,4,5,6\n", "has 3 columns named 'a' (1 other name repeated too)"),
     "twice and numbers": ("1,1,2\n1,2,3\n", "has 2 columns named '1'"),
-    "no name inside": ("a,,c\n1,2,3\n4,5,6\n", "1 column with values but without a name, first column 2"),
+    "no name inside": ("a,,c\n1,2,3\n4,5,6\n", "values without a name in 1 column, first in column 2"),
     "no names": (",,\n1,2,3\n", "without a name"),
     "nothing": (",\n,\n", "neither names of columns nor values"),
     "zeros": (b"a,b\n1,\0\n", "not a table in text"),
@@ -336,6 +337,17 @@ def test_files_that_are_not_anndata(tmp_path):
     assert "cannot be read as" in refusal(written(tmp_path, "junk.h5ad", b"junk" * 99))
 
 
+@pytest.mark.parametrize(
+    "error",
+    [SystemError("<cyfunction f at 0x7f9> returned a result"), TypeError("no method for <class 'a.B'>")],
+)
+def test_objects_of_libraries_are_not_named(error):
+    with pytest.raises(FileProblem, match=r"of another format\.$"), file_problems("in.h5ad", "AnnData"):
+        raise error
+    with pytest.raises(FileProblem, match=r"of another format \(bad heap\)\.$"), file_problems("in", "HDF5"):
+        raise SystemError("<cyfunction f at 0x7f9> returned a result") from OSError("bad heap")
+
+
 def test_anndata_whose_genes_share_a_name(tmp_path):
     anndata, pandas = pytest.importorskip("anndata"), pytest.importorskip("pandas")
     cells = pandas.DataFrame({"g": [1, 2, 3]}, index=list("abc"))
@@ -407,7 +419,7 @@ def test_damaged_workbooks(tmp_path):
     assert "no values below" in refusal(tmp_path / "in.xlsx")
     workbook.active.append([1, 2, 3])
     workbook.save(tmp_path / "in.xlsx")
-    assert "without a name, first column 3" in refusal(tmp_path / "in.xlsx")
+    assert "without a name in 1 column, first in column 3" in refusal(tmp_path / "in.xlsx")
 
 
 FLIPPED = {".parquet": "parquet", ".feather": "feather", ".npz": "npz", ".csv": "csv", ".xlsx": "excel"}

@@ -427,7 +427,7 @@ def test_bad_parameters(selector, words):
 def test_bad_data():
     X, y = data()
     for selector in (StabilitySelector(LassoK(2), 2), KnockoffSelector(LassoK(2))):
-        assert_refused(selector, X, y[:-1], "X has 120 rows, y has 119")
+        assert_refused(selector, X, y[:-1], "X has 120 rows, but y has 119")
         assert_refused(selector, np.where(X > 3, np.nan, X) * np.inf, y, "Input X contains")
         assert_refused(selector, X, None, "requires y to be passed")
     stable = StabilitySelector(LassoK(2), 2)

@@ -308,6 +308,12 @@ def test_a_level_of_a_row_does_not_know_its_target():
     assert np.corrcoef(found, true)[0, 1] > 0.6
 
 
+def test_a_level_of_one_row_beside_levels_that_give_away_the_target():
+    codes = np.append(np.repeat(np.arange(2.0), 30), 2.0)
+    found = encode_levels(codes, Target.of_values(codes % 2, 0.0, 1.0))
+    assert np.isfinite(found).all()
+
+
 @pytest.mark.parametrize("n_levels", [40, 400])
 def test_a_decisive_category_of_many_levels_is_found(n_levels):
     rng = np.random.default_rng(1)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from l1lsmi._arrays import to_numpy, whitened, whitening
+from l1lsmi._arrays import positive_definite_inverse, to_numpy, whitened, whitening
 from l1lsmi._numerics.grids import LOO_REGULARIZATIONS, LOO_WIDTHS
 from l1lsmi._numerics.model import Model
 from l1lsmi._numerics.squared_loss import target_functions
@@ -264,11 +264,25 @@ def test_centres_close_to_each_other_cost_no_digits(library):
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
+def test_rounding_errors_that_exceed_the_ridge(library):
+    rng = np.random.default_rng(0)
+    vectors = np.linalg.qr(rng.normal(size=(6, 6)))[0]
+    good, bad = ((vectors * np.append(np.ones(5), last)) @ vectors.T for last in (1e-3, -3e-3))
+    white = to_numpy(whitening(to_library(np.stack([good, bad]), library), 1e-6))
+    alone = to_numpy(whitening(to_library(good, library), 1e-6))
+    np.testing.assert_allclose(white[0], alone, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(white[1].T @ (bad + 1e-2 * np.eye(6)) @ white[1], np.eye(6), atol=1e-9)
+    inverse = to_numpy(positive_definite_inverse(to_library(np.stack([good, bad]), library)))
+    np.testing.assert_allclose(inverse, np.linalg.inv(np.stack([good, bad])), rtol=1e-7)
+    with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
+        whitening(to_library(-1e9 * np.eye(6), library), 1e-6)
+
+
 def test_rows_times_a_triangle():
     rng = np.random.default_rng(0)
     factor = rng.normal(size=(7, 7))
     matrix = factor @ factor.T + np.eye(7)
-    white = whitening(matrix[None])
+    white = whitening(matrix[None], 0.0)
     np.testing.assert_allclose(white[0].T @ matrix @ white[0], np.eye(7), atol=1e-12)
     x = rng.normal(size=(1, 20, 7))
     assert_close(whitened(x.copy(), white), x @ white)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -134,6 +135,46 @@ def test_no_process_is_left_running(folder, number):
     assert "Traceback" not in err and "leaked" not in err
     assert process.returncode == (130 if number == signal.SIGINT else -number)
     wait_for(lambda: not members(process.pid), 20)
+
+
+#: A process that starts another, which holds the lock of the interpreter for ever, as HDF5 can.
+PARENT = """
+import sys, time
+from l1lsmi._processes import start_python
+process = start_python("endless")
+print(process.stdout.readline().decode(), flush=True)
+time.sleep(100)
+"""
+ENDLESS = """
+import ctypes, os
+from l1lsmi._processes import exit_with_parent
+
+def serve():
+    exit_with_parent()
+    print(os.getpid(), flush=True)
+    ctypes.PyDLL(None).pause()
+"""
+
+
+@LINUX
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_process_in_c_code_ends_with_its_parent(tmp_path, number):
+    (tmp_path / "endless.py").write_text(ENDLESS)
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    with parent:
+        pid = int(parent.stdout.readline())
+        parent.send_signal(number)
+    try:
+        wait_for(lambda: not loaded(pid, "python"), 5)
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 # -- streams ----------------------------------------------------------------------------------

@@ -1,11 +1,8 @@
 """What is published: versions, extras, citation, recipe and types agree; ``make release-check`` uses it."""
 
 import datetime
-import importlib.util
 import re
 import runpy
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -137,23 +134,6 @@ def test_links_of_the_readme_become_addresses():
     assert f"]({source}/raw/HEAD/docs/images/xor.png)" in text
     assert f"[Large data]({source}/blob/HEAD/docs/large_data.md)" in text
     assert not re.findall(r"\]\((?!https?:|#)", text)
-
-
-def test_a_script_of_a_user_passes_strict_mypy(tmp_path):
-    if importlib.util.find_spec("mypy") is None:
-        pytest.skip("mypy is not installed: pip install '.[lint]'")
-    # Imported files are not reported on, as in an installed package. Not in the folder of the checkout, whose
-    # settings of mypy a user does not have.
-    command = ["--strict", "--follow-imports", "silent", "--cache-dir", str(tmp_path)]
-    script = ROOT / "tests" / "typed" / "user_script.py"
-    checked = subprocess.run(
-        [sys.executable, "-m", "mypy", *command, str(script)],
-        cwd=tmp_path,
-        env={"MYPYPATH": str(Path(l1lsmi.__file__).parents[1]), "PATH": ""},
-        capture_output=True,
-        text=True,
-    )
-    assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
 def test_the_script_of_a_user_runs(capsys):

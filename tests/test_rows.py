@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from l1lsmi._arrays import blas_threads, single_threaded_blas, to_numpy
+from l1lsmi._arrays import to_numpy
+from l1lsmi._blas import blas_threads, single_threaded_blas
 from l1lsmi._numerics.sampling import balanced_centers, stratified_folds
 from l1lsmi._rows.blocks import Centers, Layout
 from l1lsmi._rows.layout import CachedRows, UncachedRows, lay_out_rows

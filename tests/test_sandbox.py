@@ -1,6 +1,7 @@
 """Files of MATLAB and HDF5 are read in a sandbox process, which may crash."""
 
 import io
+import json
 import struct
 import zlib
 
@@ -14,6 +15,16 @@ from l1lsmi.files import FileProblem, _memory, read_table
 from l1lsmi.files._formats import sandbox
 from tests.small_tables import WRITERS, scipy_io
 from tests.test_hostile_files import check_flipped, one_sentence
+from tests.test_processes import LINUX
+
+#: A sandbox in which a library holds the lock of the interpreter for ever, as HDF5 does.
+SPINNING = """
+import ctypes
+from l1lsmi.files._formats import sandbox
+sandbox.GRACE_SECONDS = 0
+sandbox._read_here = lambda *args: ctypes.PyDLL(None).pause()
+sandbox.serve()
+"""
 
 
 @pytest.mark.parametrize("name", ["table.mat", "new.mat", "table.h5ad"])
@@ -43,6 +54,28 @@ def test_a_crash_is_a_sentence(tmp_path, monkeypatch, name, code):
     monkeypatch.setattr(_processes, "CODE", code)
     with pytest.raises(FileProblem, match=r"in.mat is damaged: the process that read it crashed"):
         read_table(tmp_path / "in.mat")
+
+
+def test_a_file_that_is_read_for_ever_is_a_sentence(tmp_path, monkeypatch):
+    WRITERS["table.mat"](tmp_path / "in.mat")
+    monkeypatch.setattr(_processes, "CODE", "import time; time.sleep(100)")
+    monkeypatch.setattr(sandbox, "MIN_SECONDS", 0.2)
+    with pytest.raises(FileProblem, match=r"in.mat is probably damaged: it was not read within 1 second;"):
+        read_table(tmp_path / "in.mat")
+
+
+@LINUX
+def test_a_sandbox_that_nothing_ends_ends_itself(monkeypatch):
+    monkeypatch.setattr(_processes, "CODE", SPINNING)
+    request = {"module": "mat5", "source": "in.mat", "memory": 1 << 30, "seconds": 0.1}
+    with _processes.start_python("any") as process:
+        for data in (json.dumps(request).encode(), b""):
+            sandbox._send(process.stdin, data)
+        process.stdin.flush()
+        try:
+            assert process.wait(timeout=20) == 1
+        finally:
+            process.kill()
 
 
 @pytest.mark.parametrize("name", ["table.mat", "new.mat"])

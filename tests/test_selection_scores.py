@@ -17,7 +17,7 @@ from sklearn.svm import LinearSVC
 from l1lsmi import L1LSMI, FeatureSelector
 from l1lsmi.baselines import MRMR, LassoK
 from l1lsmi.evaluation import Estimate, selection_scores
-from l1lsmi.evaluation._metrics import class_metrics, number_metrics
+from l1lsmi.evaluation._metrics import class_metrics, number_metrics, of_overlapping_folds
 from l1lsmi.evaluation._models import predict_rows
 from l1lsmi.evaluation._words import how_tested, model_sentences, shown
 from l1lsmi.evaluation.selection_scores import quick_copy
@@ -97,6 +97,15 @@ def test_folds_that_differ_raise_the_standard_error():
     uneven = class_metrics(np.zeros(200, int), wrong, None, False, folds)
     assert uneven["error rate"].value == even["error rate"].value
     assert uneven["error rate"].standard_error > 5 * even["error rate"].standard_error
+
+
+def test_standard_errors_allow_for_no_errors_and_for_shared_training_rows():
+    right = class_metrics(np.arange(40) % 2, np.arange(40) % 2, None, False, np.arange(40) % 4)
+    assert right["error rate"].value == 0 and 0.02 < right["error rate"].standard_error < 0.03
+    # Of four folds, each trains on three quarters of the rows: the variance is 1 + 4 / 3 times as large.
+    larger = of_overlapping_folds(right, 40, 30)["error rate"]
+    expected = right["error rate"].standard_error * np.sqrt(7 / 3)
+    assert larger.value == 0 and larger.standard_error == pytest.approx(expected)
 
 
 # -- models -----------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from sklearn.svm import SVC
 from sklearn.utils import estimator_checks
 
 from l1lsmi import L1LSMI
+from l1lsmi._progress import Progress
 from l1lsmi.datasets import make_xor
 from tests.conftest import library_of, to_library
 from tests.matrix import CLASSES, SELECTORS
@@ -154,15 +155,30 @@ def test_default_is_half_of_the_features():
     assert L1LSMI(random_state=0).fit(X, y).support_.sum() == 5
 
 
-@pytest.mark.parametrize("installed", [True, False])
-def test_progress_is_shown_when_asked_for(capfd, monkeypatch, installed):
-    if not installed:
-        monkeypatch.setitem(__import__("sys").modules, "rich.console", None)
+@pytest.mark.parametrize("bar", [True, False])
+def test_progress_is_shown_when_asked_for(capfd, monkeypatch, bar):
+    if bar:
+        monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+        monkeypatch.setenv("COLUMNS", "120")
     X, y = make_xor(100, random_state=0)
     L1LSMI(2, random_state=0).fit(X, y)
     assert capfd.readouterr() == ("", "")
     L1LSMI(2, random_state=0, verbose=1).fit(X, y)
     out, err = capfd.readouterr()
     assert out == ""
-    assert "best" in err
-    assert ("restart 1 of at most" in err) == (not installed)
+    # What follows the restarts has a name too. A bar shows what there is ten times a second.
+    assert "ordering the features" in err and "search 4 of at most 4" in err
+    assert ("restart 1 of at most 8, best score" in err) == (not bar)
+    assert ("testing on unseen rows" in err) == ("\x1b" in err) == bar
+
+
+def test_lines_of_progress(capfd):
+    with Progress(2, 1) as progress:
+        progress.advance(-1e-9)
+        progress.advance(0.5, detail="of all rows")
+        progress.begin("comparing")
+    assert capfd.readouterr().err.splitlines() == [
+        "restart 1 of at most 2, best score 0.0000, at most 0 s left",
+        "restart 2 of at most 2, of all rows, best score 0.5000",
+        "comparing",
+    ]

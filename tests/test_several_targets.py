@@ -481,7 +481,7 @@ BAD = {
     ),
     "text as numbers": (columns(["u", "v"] * 6), "regression", "Column 'b' of y has values that are not"),
     "fractions as classes": (columns(GOOD), "classification", "column 'a' of y has numbers with fractions"),
-    "too few rows": (columns(GOOD**2)[:5], "auto", "X has 12 rows, y has 5"),
+    "too few rows": (columns(GOOD**2)[:5], "auto", "X has 12 rows, but y has 5"),
     "ragged": ([[1.0, 2.0]] * 11 + [[1.0]], "auto", "y has rows of different lengths"),
     "no columns": (np.empty((ROWS, 0)), "auto", "with no columns: pass one column for each target"),
     "three dimensions": (np.zeros((ROWS, 2, 2)), "auto", "y must be one label or number per row"),

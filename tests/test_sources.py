@@ -190,7 +190,7 @@ def test_files_that_will_not_do_get_a_sentence(tmp_path):
     assert_refused(selector(), path, "z", "y is 'z'.*no such column: it has 'a', 'b'")
     assert_refused(selector(), path, None, "y is None: pass the name of the column to predict")
     assert_refused(selector(), pa.Table.from_pandas(frame.assign(city="Rome")), None, "y is None")
-    assert_refused(selector(), path, y[:-1], "X has 1500 rows, y has 1499")
+    assert_refused(selector(), path, y[:-1], "X has 1500 rows, but y has 1499")
     junk = tmp_path / "junk.parquet"
     junk.write_bytes(b"PAR1" + bytes(100))
     assert_refused(selector(), junk, "y", "cannot be read as parquet")
@@ -221,7 +221,7 @@ def test_blocks_that_will_not_do_get_a_sentence():
     assert_refused(selector(), lambda: iter([(x, y)]), y, "y is given too")
     assert_refused(selector(), lambda: iter([]), y, "n_samples=0")
     assert_refused(selector(), lambda: iter([x[:, :2] * 0]), y, "constant")
-    assert_refused(selector(), lambda: iter([[["a", "b"]]]), y, "Block 0 of X cannot be read")
+    assert_refused(selector(), lambda: iter([[["a", "b"]]]), y, "Block 0 of X is a list that is no table")
 
 
 def test_selectors_that_need_rows_in_memory_say_so(tmp_path):

@@ -103,6 +103,42 @@ def test_more_components_than_eigenvectors_are_all_summed():
         np.testing.assert_allclose(scores, naive_spec(X, S, "phi3", 4), rtol=1e-7)
 
 
+def clustered_rows(n_groups, n=40):
+    """Groups of rows so far from each other that similarities between them are lost in rounding errors."""
+    rng = np.random.default_rng(0)
+    centers = 40.0 * np.column_stack([rng.permutation(n_groups) for _ in range(4)])
+    return np.repeat(centers, n, axis=0) + rng.normal(size=(n_groups * n, 4))
+
+
+@pytest.mark.parametrize("ways", ["dense", "products and inverse"])
+@pytest.mark.parametrize("n_groups", [3, 5, 12])
+def test_eigenvalues_that_cluster_at_zero(n_groups, ways, monkeypatch):
+    if ways != "dense":
+        monkeypatch.setattr(graphs, "DENSE_ROWS", 0)
+        monkeypatch.setattr(graphs, "MAX_RESTARTS", 2)
+    X = clustered_rows(n_groups)
+    scores = SPEC(2, graph="unsupervised", n_neighbors=60).fit(X).scores_
+    S = dense_graph(X, None, "features", n_neighbors=60)
+    expected = naive_spec(X, S, "phi3", max(4, n_groups - 1))
+    np.testing.assert_allclose(scores, expected, rtol=1e-5)
+
+
+def test_products_that_do_not_converge_give_way_to_the_inverse(monkeypatch):
+    """A long chain of groups has many eigenvalues that are nearly 0."""
+    monkeypatch.setattr(graphs, "DENSE_ROWS", 0)
+    monkeypatch.setattr(graphs, "MAX_RESTARTS", 1)
+    position = np.repeat(np.arange(150.0), 3) * 6 + np.random.default_rng(0).normal(size=450)
+    X = np.column_stack([position, position**2, np.sin(position)])
+    X = np.column_stack([X, np.random.default_rng(1).normal(size=450)])
+    asked = []
+    iterated = graphs._iterated
+    monkeypatch.setattr(graphs, "_iterated", lambda *args: asked.append(args[-1]) or iterated(*args))
+    scores = SPEC(2, graph="unsupervised").fit(X).scores_
+    monkeypatch.setattr(graphs, "DENSE_ROWS", 1000)
+    np.testing.assert_allclose(scores, SPEC(2, graph="unsupervised").fit(X).scores_, rtol=1e-6)
+    assert asked == [False, True]
+
+
 @pytest.mark.parametrize("n_columns", [1, 3, 30])
 def test_nearest_rows_by_order_tree_and_product(n_columns, monkeypatch):
     monkeypatch.setattr(neighbours, "BLOCK_SIZE", 7 * 90)

@@ -15,6 +15,7 @@ from l1lsmi._rows.table import Resources, Table
 from l1lsmi._rows.tails import clip_tails, find_tails
 from l1lsmi.datasets.toys import TRUE_FEATURES
 from l1lsmi.measures import HSIC, SquaredMutualInformation
+from l1lsmi.methods import METHODS
 
 
 @pytest.fixture
@@ -148,6 +149,26 @@ def test_one_percent_of_outliers_does_not_change_the_set(name, hit):
     X[outliers] = rng.choice([-1e6, 1e6], outliers.sum())
     found = L1LSMI(len(true), random_state=0).fit(X, y).get_support(indices=True)
     assert set(found) == set(true)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_kept_outliers_do_not_end_a_search(seed):
+    """Distances between the rows of the bulk are a millionth of those to outliers, and lose most digits."""
+    X, y = datasets.make_quad(200, random_state=seed)
+    rng = np.random.default_rng(seed)
+    outliers = rng.random(X.shape) < 0.01
+    X = np.where(outliers, rng.choice([-1e6, 1e6], size=X.shape), X)
+    selector = L1LSMI(1, tails="keep", random_state=seed).fit(X, y)
+    assert selector.get_support().sum() == 1 and np.isfinite(selector.p_value_)
+
+
+@pytest.mark.parametrize("scale", [1e155, 1e307])
+@pytest.mark.parametrize("name", ["hsic-ranking", "smi-ranking"])
+def test_kept_outliers_of_any_size_have_finite_scores(name, scale, rng):
+    X = rng.normal(size=(50, 3))
+    X[3, 1], X[4, 1] = scale, -scale
+    selector = METHODS[name].make(2).set_params(measure__tails="keep").fit(X, X[:, 0] > 0)
+    assert np.isfinite(selector.scores_).all() and selector.support_[0]
 
 
 def test_tails_can_be_kept(rng):

@@ -1,6 +1,8 @@
 """Written files can be read again, writes are atomic, and missing libraries are named."""
 
 import io
+import os
+import signal
 import subprocess
 import sys
 
@@ -9,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from l1lsmi._atomic_file import check_writable
+from l1lsmi._atomic_file import check_writable, write_atomically
 from l1lsmi.files import Column, DataTable, FileProblem, csv_text, read_table, write_table
 from tests.small_tables import WRITERS, N, feather, npz, openpyxl, pa, parquet, text
 
@@ -151,6 +153,44 @@ def test_writes_are_atomic(tmp_path, monkeypatch):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in.csv", "link.csv", "out.csv"]
 
 
+#: Ends in the middle of a write, as by SIGKILL: the system ends a process whose file grows too large.
+KILLED = """
+import resource, signal, sys
+from l1lsmi._atomic_file import write_atomically
+signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+write_atomically(sys.argv[1], bytes(1 << 20))
+"""
+#: Is terminated between the write and its end, on a file system where every file has a name.
+TERMINATED = """
+import os, signal, sys
+from l1lsmi import _atomic_file
+del os.O_TMPFILE
+os.replace = lambda *names: signal.raise_signal(signal.SIGTERM)
+_atomic_file.write_atomically(sys.argv[1], b"new")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="a system without files that have no name")
+@pytest.mark.parametrize(
+    ("code", "number"), [(KILLED, "SIGXFSZ"), (TERMINATED, "SIGTERM")], ids=["kill", "term"]
+)
+def test_a_process_that_ends_leaves_no_part_of_a_file(tmp_path, code, number):
+    path = tmp_path / "out.csv"
+    path.write_text("old")
+    run = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True)
+    assert run.returncode == -signal.Signals[number], run
+    assert [one.name for one in tmp_path.iterdir()] == ["out.csv"]
+    assert path.read_text() == "old"
+
+
+def test_written_files_have_the_permissions_of_new_files(tmp_path):
+    (tmp_path / "usual.csv").touch()
+    write_atomically(tmp_path / "out.csv", b"a")
+    assert (tmp_path / "out.csv").stat().st_mode == (tmp_path / "usual.csv").stat().st_mode
+
+
 def read_arrow(array):
     stream = io.BytesIO()
     feather.write_feather(pa.table({"x": array}), stream, compression="uncompressed")
@@ -237,3 +277,16 @@ def test_a_missing_pyarrow_is_named(files, monkeypatch):
         read_table(files / "table.csv")
     with pytest.raises(FileProblem, match=r"pip install 'l1lsmi\[cli\]'"):
         csv_text(table, ["state"])
+
+
+def test_names_that_the_locale_cannot_decode(tmp_path):
+    code = (
+        "import sys; from l1lsmi._atomic_file import check_writable, write_atomically; path = sys.argv[1]; "
+        "check_writable(path); write_atomically(path, b'1')"
+    )
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    names = ["ö.csv", "ö" * 90 + ".csv"]
+    for name in names:
+        path = str(tmp_path / name).encode()
+        subprocess.run([sys.executable, "-c", code, path], env={**os.environ, **ascii_only}, check=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)

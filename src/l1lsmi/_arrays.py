@@ -1,32 +1,27 @@
 """The only module that knows one array library from another.
 
-Everything else is written against the array API standard and asks here for
-the few things the standard lacks: a way to and from NumPy, picking rows and
-columns together, and solving many small positive definite systems.
+Everything else is written against the array API standard and asks here for the few things the standard lacks:
+a way to and from NumPy, picking rows and columns together, and solving many small positive definite systems.
 """
 
 from __future__ import annotations
 
-import ctypes
-import os
-import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import cache
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import array_api_compat
 import array_api_compat.numpy as _numpy
 import numpy as np
 from scipy.linalg import blas, lapack
-from threadpoolctl import ThreadpoolController
 
 from l1lsmi._sparse import SparseMatrix
 
 Array: TypeAlias = Any
 Namespace: TypeAlias = Any
 HostArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+#: Multiples of a shift that are tried until a matrix is positive definite.
+RIDGE_FACTORS = tuple(10.0**power for power in range(12))
 
 # Freeing one large block, which is never touched, teaches glibc to keep freed memory of up to this
 # size for the next array instead of returning it to the system: thousands of arrays come and go in a search,
@@ -120,6 +115,14 @@ def take_columns(x: Array, columns: HostArray | None) -> Array:
     return x if columns is None else namespace(x).take(x, asarray_like(columns, x), axis=1)
 
 
+def with_zeros(x: Array, chosen: HostArray) -> Array:
+    """The columns of a matrix in the places that are chosen among all, (m,), with zeros in the others."""
+    xp = namespace(x)
+    zeros = xp.zeros_like(x[:, :1])
+    places = np.where(chosen, np.cumsum(chosen) - 1, x.shape[1])
+    return xp.take(xp.concat([x, zeros], axis=1), asarray_like(places, x), axis=1)
+
+
 def take_rows(x: Array, rows: HostArray) -> Array:
     """Pick ``rows`` of a matrix, which stays sparse if it is."""
     return x.rows_of(rows) if isinstance(x, SparseMatrix) else gather(x, rows, None)
@@ -185,85 +188,6 @@ def free_device_bytes(x: Array) -> int | None:
     if array_api_compat.is_cupy_array(x):
         return int(x.device.mem_info[0])
     return None
-
-
-@cache
-def _thread_pools() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-#: What glibc calls its options.
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
-
-_steady = threading.Lock()
-#: Threads that matrix products were allowed when they were last put on one.
-_allowed = 1
-
-
-@contextmanager
-def _freed_memory_kept() -> Iterator[None]:
-    """Have freed memory kept where the process was started with a limit on that, as workers of Dask are.
-
-    Every array of more than 128 KB would be fresh pages, which takes as long as the arithmetic on them.
-    """
-    given = os.environ.get("MALLOC_TRIM_THRESHOLD_", "")
-    allocator = _c_library() if given.isdigit() else None
-    if allocator is None:
-        yield
-        return
-    allocator.mallopt(_TRIM_THRESHOLD, 2**26)
-    allocator.mallopt(_MMAP_THRESHOLD, 2**25)
-    try:
-        yield
-    finally:
-        allocator.mallopt(_TRIM_THRESHOLD, int(given))
-        allocator.mallopt(_MMAP_THRESHOLD, 2**17)
-
-
-@cache
-def _c_library() -> Any:
-    """The C library, where it is one whose allocator can be told what to keep."""
-    try:
-        library = ctypes.CDLL(None)
-        return library if hasattr(library, "mallopt") else None
-    except (OSError, TypeError):
-        return None
-
-
-@contextmanager
-def single_threaded_blas() -> Iterator[None]:
-    """Keep matrix products on one thread while the context lasts.
-
-    Sums are then added up in the same order on every machine, so that results do not depend on
-    the number of threads; work is spread over restarts instead. The limit is one for the whole
-    process: whoever finds it set neither sets nor lifts it. Freed memory is kept meanwhile.
-    """
-    global _allowed
-    if not _steady.acquire(blocking=False):
-        yield
-        return
-    try:
-        _allowed = _blas_threads_now()
-        with _freed_memory_kept(), _thread_pools().limit(limits=1, user_api="blas"):
-            yield
-    finally:
-        _steady.release()
-
-
-def blas_threads() -> int:
-    """Threads that a matrix product may take outside of `single_threaded_blas`."""
-    return _allowed if _steady.locked() else _blas_threads_now()
-
-
-def _blas_threads_now() -> int:
-    of_libraries = (library["num_threads"] for library in _thread_pools().select(user_api="blas").info())
-    return max((number for number in of_libraries if number), default=1)
-
-
-def call_single_threaded(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function with matrix products on one thread, in whatever process it came to."""
-    with single_threaded_blas():
-        return function(*arguments)
 
 
 def batched_product(left: Array, right: Array) -> Array:
@@ -342,13 +266,14 @@ def positive_definite_solver(matrices: Array) -> Callable[[Array], Array]:
 
 
 def positive_definite_inverse(matrices: Array) -> Array:
-    """Inverse of symmetric positive definite matrices, (..., b, b)."""
+    """Inverse of symmetric matrices, (..., b, b), which are positive definite but for rounding errors."""
     if isinstance(matrices, np.ndarray):
         return _of_each(_lapack_inverse, matrices)
-    xp = namespace(matrices)
     if array_api_compat.is_torch_array(matrices):
-        return _torch().cholesky_inverse(xp.linalg.cholesky(matrices))
-    return xp.linalg.inv(matrices)
+        factors, failed = _cholesky(matrices)
+        if not failed:
+            return _torch().cholesky_inverse(factors)
+    return namespace(matrices).linalg.inv(matrices)
 
 
 def _lapack_inverse(matrix: HostArray) -> HostArray:
@@ -360,23 +285,53 @@ def _lapack_inverse(matrix: HostArray) -> HostArray:
     return np.asarray(np.linalg.inv(matrix))
 
 
-def whitening(matrices: Array) -> Array:
-    """W with W' M W = 1 for symmetric positive definite matrices M, (..., b, b)."""
+def whitening(matrices: Array, ridge: float) -> Array:
+    """W with W' (M + r I) W = 1 for symmetric positive semi-definite matrices M, (..., b, b).
+
+    The shift r is ``ridge``, and larger by powers of 10 where rounding errors in M exceed it: distances are
+    differences of squares, and those between close rows lose their digits where other rows are very far away.
+    """
     if isinstance(matrices, np.ndarray):
-        return _of_each(_lapack_whitening, matrices)
-    xp = namespace(matrices)
-    lower = xp.linalg.cholesky(matrices)
+        return _of_each(lambda matrix: _lapack_whitening(matrix, ridge), matrices)
+    eye = asarray_like(np.eye(matrices.shape[-1]), matrices)
+    lower = _lower_factors(matrices, ridge * eye)
     if array_api_compat.is_torch_array(matrices):
-        eye = asarray_like(np.eye(matrices.shape[-1]), matrices).expand_as(lower)
-        return _torch().linalg.solve_triangular(lower, eye, upper=False).mT
+        return _torch().linalg.solve_triangular(lower, eye.expand_as(lower), upper=False).mT
+    xp = namespace(matrices)
     return xp.matrix_transpose(xp.linalg.inv(lower))
 
 
-def _lapack_whitening(matrix: HostArray) -> HostArray:
-    factor, failed = lapack.dpotrf(matrix.T)
-    if failed:
-        raise np.linalg.LinAlgError("a matrix of kernels is not positive definite")
-    return np.asarray(lapack.dtrtri(factor, overwrite_c=1)[0])
+def _lapack_whitening(matrix: HostArray, ridge: float) -> HostArray:
+    for factor in RIDGE_FACTORS:
+        found, failed = lapack.dpotrf((matrix + factor * ridge * np.eye(len(matrix))).T, overwrite_a=1)
+        if not failed:
+            return np.asarray(lapack.dtrtri(found, overwrite_c=1)[0])
+    raise np.linalg.LinAlgError("a matrix of kernels is not positive definite")
+
+
+def _lower_factors(matrices: Array, shift: Array) -> Array:
+    """Cholesky factors of matrices and a multiple of ``shift``, which is larger for those that need it."""
+    for factor in RIDGE_FACTORS:
+        found, failed = _cholesky(matrices + factor * shift)
+        if not failed:
+            return found
+        if matrices.ndim > 2:
+            each = [_lower_factors(matrices[i, ...], shift) for i in range(matrices.shape[0])]
+            return namespace(matrices).stack(each)
+    raise np.linalg.LinAlgError("a matrix of kernels is not positive definite")
+
+
+def _cholesky(matrices: Array) -> tuple[Array, bool]:
+    """Cholesky factors, and whether there are none of some matrix."""
+    if array_api_compat.is_torch_array(matrices):
+        factors, failed = _torch().linalg.cholesky_ex(matrices)
+        return factors, bool(failed.any())
+    xp = namespace(matrices)
+    try:
+        factors = xp.linalg.cholesky(matrices)
+    except np.linalg.LinAlgError:
+        return matrices, True
+    return factors, bool(xp.any(xp.isnan(factors)))  # CuPy raises no error
 
 
 def _of_each(function: Callable[[HostArray], HostArray], matrices: HostArray) -> HostArray:
@@ -419,7 +374,7 @@ def shifted_inverse_factors(matrices: Array, shifts: Sequence[float]) -> tuple[A
         sizes, vectors = np.linalg.eigh(matrices)
         return vectors[None], 1.0 / (np.maximum(sizes, 0.0)[..., None] + shift)[None]
     eye = asarray_like(np.eye(matrices.shape[-1]), matrices)
-    basis = whitening(matrices + shift[:, None, None, None] * eye)
+    basis = whitening(matrices + shift[:, None, None, None] * eye, 1e-18)
     return basis, xp.ones_like(basis[..., :1])
 
 

@@ -58,7 +58,7 @@ class ArrowFile:
         if not isinstance(source, pa.NativeFile):
             # Not a memory map, whose pages would count as memory of this process.
             source = pa.BufferReader(source) if in_memory else pa.OSFile(str(source))
-        self._stream = source
+        self.stream = source
         self.parquet: Any = None
         if format == "parquet":
             size = 0 if in_memory else BUFFER_BYTES
@@ -68,12 +68,12 @@ class ArrowFile:
         """Some columns of all rows as a pyarrow.Table; None reads all columns."""
         if self.parquet is not None:
             return self.parquet.read(columns=names)
-        self._stream.seek(0)
-        is_stream = self._stream.read(4) == STREAM_MAGIC
-        self._stream.seek(0)
+        self.stream.seek(0)
+        is_stream = self.stream.read(4) == STREAM_MAGIC
+        self.stream.seek(0)
         if not is_stream:
-            return feather.read_table(self._stream, columns=names, memory_map=False)
-        table = ipc.open_stream(self._stream).read_all()
+            return feather.read_table(self.stream, columns=names, memory_map=False)
+        table = ipc.open_stream(self.stream).read_all()
         return table if names is None else table.select(names)
 
     def batches(self, names: Sequence[str]) -> Iterator[Any]:
@@ -84,9 +84,9 @@ class ArrowFile:
             for group in range(self.parquet.num_row_groups):
                 yield from self.parquet.iter_batches(n_rows, row_groups=[group], columns=names)
             return
-        schema = ipc.open_file(self._stream).schema
+        schema = ipc.open_file(self.stream).schema
         fields = [schema.get_field_index(name) for name in names]
-        file = ipc.open_file(self._stream, options=ipc.IpcReadOptions(included_fields=fields))
+        file = ipc.open_file(self.stream, options=ipc.IpcReadOptions(included_fields=fields))
         for number in range(file.num_record_batches):
             batch = file.get_batch(number)
             yield from (batch.slice(start, n_rows) for start in range(0, batch.num_rows, n_rows))

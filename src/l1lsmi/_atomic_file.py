@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import os
 import secrets
-from contextlib import suppress
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a temporary file in the same directory and rename it.
+
+    Nothing is left of it where the process is interrupted or terminated, nor on most file systems of Linux
+    where it is killed.
 
     Parameters
     ----------
@@ -26,17 +33,11 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     ...     Path(folder, "a.txt").read_bytes()
     b'all of it'
     """
-    temporary = _temporary(Path(path))
     try:
-        # Created by open, so that it gets the default permissions of this user.
-        with temporary.open("xb") as stream:
-            stream.write(data)
-        os.replace(temporary, path)
+        with _temporary_file(Path(path), data) as temporary:
+            os.replace(temporary, path)
     except OSError as error:
         raise _with_path(error, path) from None
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -60,20 +61,77 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     Traceback (most recent call last):
     FileNotFoundError: [Errno 2] No such file or directory: 'no/such/folder/a.txt'
     """
-    temporary = _temporary(Path(path))
     try:
         with suppress(FileNotFoundError):
             Path(path).lstat()
-        temporary.open("xb").close()
-        temporary.unlink()
+        with _temporary_file(Path(path), b""):
+            pass
     except OSError as error:
         raise _with_path(error, path) from None
 
 
-def _temporary(path: Path) -> Path:
-    # File systems limit the bytes of a name rather than its characters.
-    name = os.fsencode(path.name)[:100].decode("utf-8", "ignore")
-    return path.with_name(f".{name}-{secrets.token_hex(4)}.part")
+@contextmanager
+def _temporary_file(path: Path, data: bytes) -> Iterator[Path]:
+    """A file with these bytes in the directory of a path, which is removed at the end."""
+    # File systems limit the bytes of a name rather than its characters, and some take whole ones only.
+    name = os.fsdecode(os.fsencode(path.name)[:100].decode("utf-8", "ignore").encode())
+    temporary = path.with_name(f".{name}-{secrets.token_hex(4)}.part")
+    try:
+        with _removed_on_termination(temporary):
+            if not _write_unnamed(temporary, data):
+                # Created by open, so that it gets the default permissions of this user.
+                with temporary.open("xb") as stream:
+                    stream.write(data)
+            yield temporary
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def _write_unnamed(path: Path, data: bytes) -> bool:
+    """Write a file that has no name before it has all of its bytes: the system removes it with the process.
+
+    Returns
+    -------
+    done : bool
+        False where the system or the file system has no such files.
+    """
+    if not hasattr(os, "O_TMPFILE"):
+        return False
+    try:
+        number = os.open(path.parent, os.O_TMPFILE | os.O_WRONLY, 0o666)
+    except OSError:
+        return False
+    with os.fdopen(number, "wb") as stream:
+        stream.write(data)
+        stream.flush()
+        try:
+            # With a directory, which an absolute path does not need, os.link follows the link in /proc.
+            os.link(f"/proc/self/fd/{number}", path, src_dir_fd=number, follow_symlinks=True)
+        except OSError:
+            return False
+    return True
+
+
+@contextmanager
+def _removed_on_termination(path: Path) -> Iterator[None]:
+    """Remove a file before SIGTERM ends this process; in the main thread, where signals are handled."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
+
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _with_path(error: OSError, path: str | os.PathLike[str]) -> OSError:

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._param_validation import Interval, RealNotInt
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from l1lsmi._arrays import HostArray, asarray_like, is_non_numpy, namespace
+from l1lsmi._arrays import HostArray, asarray_like, is_non_numpy, namespace, with_zeros
+from l1lsmi._clock import Budget, limited, while_time_is_left
 from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.target import Target
 from l1lsmi._numerics.terms.pool import by_single_effect
@@ -32,13 +33,23 @@ from l1lsmi._validation.columns import (
     take_columns,
 )
 from l1lsmi._validation.constraints import check_constraints, check_n_units, check_selectable
-from l1lsmi._validation.features import check_names, check_supports_out_of_core, check_varying, tell_features
-from l1lsmi._validation.parameters import check_share
+from l1lsmi._validation.features import (
+    check_names,
+    check_supports_out_of_core,
+    check_varying,
+    refuse_masked,
+    refuse_not_finite,
+    tell_features,
+)
+from l1lsmi._validation.lazy_frames import refuse_lazy
+from l1lsmi._validation.parameters import CheckedParameters, check_share
 from l1lsmi._validation.rows import Rows, read_rows
 from l1lsmi._validation.sparse import frame_to_rows, is_sparse_frame, keeps_frames
 from l1lsmi._warnings import DataWarning, data_warnings
 from l1lsmi.sources import computed_targets, is_out_of_core, open_rows, select_columns
 from l1lsmi.sources._first_pass import named_columns
+from l1lsmi.sources.lazy import insert_zeros
+from l1lsmi.sources.opening import as_table, split_named
 from l1lsmi.sources.weighted import arrange_out_of_core
 
 #: Values of a sparse table that may all be dense at a time, several times over.
@@ -48,9 +59,12 @@ MAX_DENSE_VALUES = 2**24
 POOL_VALUES = 2**23
 LEAST_POOL = 50
 MOST_SELECTED = 500
+#: Share of a time limit that the search for such columns may take, and what is said where that is too little.
+SHARE_OF_WARNINGS = 0.5
+NOT_LOOKED_FOR = "The time limit left no time to look for columns that give away the target, and for copies."
 
 
-class Selector(SelectorMixin, BaseEstimator):
+class Selector(SelectorMixin, CheckedParameters):
     """Base of all selectors: a subclass learns from checked data in `_learn`.
 
     Nothing is kept of a fit that fails, and arrays stay in their library and on their device.
@@ -104,6 +118,7 @@ class Selector(SelectorMixin, BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any = None, **given: Any) -> Self:
         """Check X and y, and learn from them and from what else a selector takes."""
         self._validate_params()
+        budget = Budget(self._time_limit())
         # A copy gets the names of the features first: nothing is kept of a fit that fails.
         checked = clone(self)
         rows = self._read(X, y, checked, sample_weight, given)
@@ -113,7 +128,9 @@ class Selector(SelectorMixin, BaseEstimator):
         k = self._n_selected(table.n_columns) if constraints is None else self._n_units(constraints)
         check_varying(table)
         # First: the rows of the sample that is read for it are used again in the search.
-        found = self._find_warnings(*rows.as_given(), names)
+        found = [NOT_LOOKED_FOR]
+        with while_time_is_left(budget.part(SHARE_OF_WARNINGS)):
+            found = self._find_warnings(*rows.as_given(), names)
         table, said = self._choose_columns(table, target, k)
         beside: dict[str, Any] = dict(rows.beside)
         if target is None:
@@ -121,7 +138,8 @@ class Selector(SelectorMixin, BaseEstimator):
         if constraints is not None:
             check_selectable(constraints, table.varying)
             beside["constraints"] = constraints
-        learned = self._learn(table, target, k, **beside)
+        with limited(budget):
+            learned = self._learn(table, target, k, **beside)
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
         self.n_features_in_ = checked.n_features_in_
@@ -135,6 +153,10 @@ class Selector(SelectorMixin, BaseEstimator):
             warnings.warn(" ".join(self.warnings_), DataWarning, stacklevel=3)
         self._after_fit()
         return self
+
+    def _time_limit(self) -> float | None:
+        """Seconds that a fit may take, reading included; None is no limit."""
+        return None
 
     def _n_selected(self, n_features: int) -> Any:
         """The number of features to select."""
@@ -192,9 +214,12 @@ class Selector(SelectorMixin, BaseEstimator):
         given: Mapping[str, Any] | None = None,
     ) -> Rows:
         """Check X, y and weights: a table of features, what is to be predicted, and what else rows have."""
+        X = as_table(X)
+        if self._names_columns(X, y, sample_weight) and not self._supports_out_of_core():
+            X, y, sample_weight = split_named(X, y, sample_weight)
         beside = partial(self._beside, given or {})
         options: dict[str, Any] = {"class_weight": getattr(self, "class_weight", None), "beside": beside}
-        if is_out_of_core(X) and not self._reads_frame(X, y):
+        if is_out_of_core(X) and not self._reads_frame(X, y, sample_weight):
             check_supports_out_of_core(self, X, self._supports_out_of_core())
             kinds_given: Any = self.categorical_features if self._takes_any_kind() else "from_dtype"
             opened = open_rows(X, y, self._resources(), sample_weight, kinds_given)
@@ -237,11 +262,17 @@ class Selector(SelectorMixin, BaseEstimator):
         """
         return {}
 
-    def _reads_frame(self, X: Any, y: Any) -> bool:
-        """Whether a table of pyarrow is taken as it is in memory, rather than a batch of rows at a time."""
+    def _names_columns(self, X: Any, y: Any, sample_weight: Any) -> bool:
+        """Whether X is a table of pyarrow some of whose columns are the target or weights."""
         if type(X).__module__.startswith("pyarrow") and hasattr(X, "column_names"):
             check_names(X)
-        if not is_frame(X) or named_columns(y, X.column_names):
+        if not is_out_of_core(X) or not is_frame(X):
+            return False
+        return isinstance(sample_weight, str) or named_columns(y, X.column_names) is not None
+
+    def _reads_frame(self, X: Any, y: Any, sample_weight: Any) -> bool:
+        """Whether a table of pyarrow is taken as it is in memory, rather than a batch of rows at a time."""
+        if not is_frame(X) or self._names_columns(X, y, sample_weight):
             return False
         if X.num_rows * X.num_columns * 8 <= DEFAULT_CACHED and self._resources().memory_limit is None:
             return True
@@ -281,21 +312,26 @@ class Selector(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Also a dask array or dataframe, which stays one, and a sparse matrix.
+            Also a sparse matrix, and a dask array or dataframe, which stays one unless `set_output` asks for
+            a dataframe of another library.
 
         Returns
         -------
         X_selected : array of shape (n_samples, n_selected)
             Of a sparse matrix, or of a frame with sparse columns, compressed sparse rows.
         """
+        X = as_table(X)
         if is_out_of_core(X) and not is_frame(X):
             check_is_fitted(self)
-            return select_columns(
+            found = select_columns(
                 X,
                 np.flatnonzero(self.support_),
                 self.n_features_in_,
                 getattr(self, "feature_names_in_", None),
+                finite=not self._takes_any_kind(),
             )
+            # Dataframes of pandas and polars are in memory.
+            return found.compute() if keeps_frames(self) else found
         if is_sparse_frame(X) and not keeps_frames(self):
             check_is_fitted(self)
             return self._transform(frame_to_rows(self, X))
@@ -303,7 +339,11 @@ class Selector(SelectorMixin, BaseEstimator):
             check_is_fitted(self)
             return in_library(take_columns(X, self), _get_output_config("transform", self)["dense"])
         if not is_non_numpy(X):
-            return super().transform(X)
+            refuse_masked(X)
+            refuse_lazy(X)
+            # The sum by which values are checked may overflow.
+            with np.errstate(over="ignore", invalid="ignore"):
+                return super().transform(X)
         check_is_fitted(self)
         if X.ndim != 2:
             raise ValueError(f"Expected 2D array, got X with shape {tuple(X.shape)}: one row per sample.")
@@ -312,6 +352,8 @@ class Selector(SelectorMixin, BaseEstimator):
                 f"X has shape {tuple(X.shape)}, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input."
             )
+        if not self._takes_any_kind():
+            refuse_not_finite(X)
         return namespace(X).take(X, asarray_like(np.flatnonzero(self.support_), X), axis=1)
 
     def inverse_transform(self, X: Any) -> Any:
@@ -328,21 +370,41 @@ class Selector(SelectorMixin, BaseEstimator):
             The other features are 0 in an array of numbers, and missing in a dataframe with columns of other
             kinds. Of a sparse matrix, one of the same kind.
         """
+        X = as_table(X)
         if issparse(X):
             return self._sparse_inverse(X)
+        refuse_masked(X)
         if is_frame(X) and not has_numbers_only(X):
             check_is_fitted(self)
             return insert_columns(X, self)
-        if is_non_numpy(X) or not self._takes_any_kind():
-            return super().inverse_transform(X)
+        if is_out_of_core(X) and not is_frame(X):
+            check_is_fitted(self)
+            return insert_zeros(X, self.support_, allow_missing=self._takes_any_kind())
+        if is_non_numpy(X):
+            return self._inverse_in_library(X)
+        if not self._takes_any_kind():
+            with np.errstate(over="ignore", invalid="ignore"):
+                return super().inverse_transform(X)
         # Missing values stay missing.
         support = self.get_support()
-        values = check_array(X, dtype=None, ensure_all_finite="allow-nan")
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = check_array(X, dtype=None, ensure_all_finite="allow-nan")
         if support.sum() != values.shape[1]:
             raise ValueError("X has a different shape than during fitting.")
         found = np.zeros((values.shape[0], support.size), dtype=values.dtype)
         found[:, support] = values
         return found
+
+    def _inverse_in_library(self, X: Any) -> Any:
+        """Put features back in an array of another library than NumPy, in which they stay."""
+        support = self.get_support()
+        if X.ndim != 2 or X.shape[1] != support.sum():
+            raise ValueError(
+                f"X has shape {tuple(X.shape)}, but {support.sum()} features are selected: pass what "
+                "transform gives."
+            )
+        refuse_not_finite(X, allow_missing=self._takes_any_kind())
+        return with_zeros(X, support)
 
     def report(self, X: Any, y: Any, **options: Any) -> Any:
         """Compute the report of the fitted selector, which a notebook shows.

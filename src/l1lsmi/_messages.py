@@ -51,18 +51,19 @@ def counted(n: int, noun: str) -> str:
 
 
 def suggestion(name: str, names: Sequence[str]) -> str:
-    """Names that are similar to an unknown one, else the first of those that exist.
+    """Names that are similar to an unknown one, else the first of those that exist: the end of a message.
 
     Examples
     --------
     >>> print(suggestion("Age", ["age", "sex"]))
-    did you mean 'age'
+    did you mean 'age'?
     """
     similar = [other for other in names if other.strip().lower() == name.strip().lower()]
     similar = similar or difflib.get_close_matches(name, names, n=3)
     if similar:
-        return f"did you mean {' or '.join(map(quoted, similar[:3]))}"
-    return f"there are {listed(names)}"
+        *others, last = map(quoted, similar[:3])
+        return f"did you mean {', '.join(others)}{' or ' if others else ''}{last}?"
+    return f"there are {listed(names)}."
 
 
 def first_line(error: BaseException) -> str:

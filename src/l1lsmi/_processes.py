@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -12,6 +13,8 @@ from contextlib import contextmanager
 
 #: Run with -c rather than -m, so that a process searches modules where this one does.
 CODE = "import importlib, sys; sys.path[:] = sys.argv[2:]; importlib.import_module(sys.argv[1]).serve()"
+#: The number of a request to the system, in linux/prctl.h.
+PR_SET_PDEATHSIG = 1
 
 
 @contextmanager
@@ -76,7 +79,10 @@ def start_python(module: str) -> subprocess.Popen[bytes]:
 
 
 def exit_with_parent() -> None:
-    """End this process when its standard input is closed, which happens however its parent ends.
+    """End this process when the thread that started it ends, however that happens.
+
+    A thread waits until the standard input is closed. It cannot run while C code holds the lock of the
+    interpreter, as HDF5 does, so that on Linux the system kills the process.
 
     Called once all input has been read.
     """
@@ -85,4 +91,6 @@ def exit_with_parent() -> None:
         os.read(0, 1)
         os._exit(1)
 
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL))
     threading.Thread(target=wait, daemon=True).start()

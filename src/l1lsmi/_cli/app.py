@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -14,7 +13,7 @@ import click
 from l1lsmi import __version__
 from l1lsmi._cli import commands
 from l1lsmi._cli.interrupt import INTERRUPTED, MESSAGE
-from l1lsmi._cli.output import print_message
+from l1lsmi._cli.output import discard, print_message
 from l1lsmi._cli.text import one_line, with_options
 
 DONE, UNUSABLE, WRONG_USAGE = 0, 1, 2
@@ -66,30 +65,20 @@ def run(args: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         return _fail(state, "interrupted", MESSAGE, INTERRUPTED)
     except BrokenPipeError:  # the reader, such as head, has ended
-        _discard_output()
+        discard(sys.stdout)
         return UNUSABLE
     except (ValueError, TypeError, OSError, MemoryError, ModuleNotFoundError) as error:
         if state["debug"]:
             traceback.print_exc()
         if isinstance(error, OSError) and error.filename is None:
             # Errors of files have a file name: this is standard output.
-            _discard_output()
+            discard(sys.stdout)
             state["printed"] = True
         return _fail(state, "data", _message(error), UNUSABLE)
     except SystemExit as leaving:  # click handles a broken pipe itself
-        _discard_output()
+        discard(sys.stdout)
         return leaving.code if isinstance(leaving.code, int) else UNUSABLE
     return result if isinstance(result, int) else DONE
-
-
-def _discard_output() -> None:
-    """Redirect standard output to nowhere, as the interpreter flushes it once more when it ends."""
-    try:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
-    except (OSError, ValueError, AttributeError):  # of streams that are not those of the process
-        pass
 
 
 def _message(error: BaseException) -> str:
@@ -120,6 +109,6 @@ def _fail(state: dict[str, Any], kind: str, message: str, code: int, hint: str =
         try:
             print(json.dumps(document), flush=True)
         except OSError:
-            _discard_output()
+            discard(sys.stdout)
     print_message(f"Error: {message}{' ' + hint if hint else ''}")
     return code

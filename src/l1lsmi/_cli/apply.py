@@ -49,7 +49,7 @@ def run(
         columns = [changed.get(column.name, column) for column in table.columns]
         table = replace(table, columns=columns)
     if output is None:
-        sys.stdout.buffer.write(csv_text(table, names))
+        _print_table(csv_text(table, names))
         return
     write_table(table, names, output)
     if not as_json:
@@ -68,6 +68,14 @@ def run(
             "notes": notes,
         }
     )
+
+
+def _print_table(text: bytes) -> None:
+    """Print a table: as it is for another program, and with control characters escaped in a terminal."""
+    if sys.stdout.isatty():
+        lines = text.decode("utf-8", "replace").split("\n")
+        text = "\n".join(map(printable, lines)).encode("utf-8")
+    sys.stdout.buffer.write(text)
 
 
 def _read_columns(

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import math
 import os
+import stat
+import sys
 from pathlib import Path
+from typing import TextIO
 
 import click
 
 from l1lsmi._atomic_file import check_writable
+from l1lsmi._cli import elapsed_seconds
+from l1lsmi._cli.output import discard
 from l1lsmi._cli.text import printable
+from l1lsmi._clock import Budget
 from l1lsmi.methods import METHODS, Method
 
 #: Features that are selected by default.
@@ -19,17 +25,31 @@ SUFFIXES = {"report": (".html", ".htm"), "save": (".json",), "output": TABLES, "
 
 
 def check_outputs(file: str, paths: dict[str, str | None]) -> None:
-    """Check that every output can be written, and that no two are the same file."""
-    taken = {} if file == "-" else {os.path.realpath(file): "FILE"}
-    for name, path in paths.items():
+    """Check that every output can be written, and that no two are the same file, nor one of them the input.
+
+    Standard output and error are outputs too, which the shell may have redirected to a file.
+    """
+    read = "standard input" if file == "-" else "FILE"
+    source = _identity_of_stream(sys.stdin) if file == "-" else _identity(file)
+    taken = {source: read}
+    for name, stream in (("output", sys.stdout), ("error", sys.stderr)):
+        identity = _identity_of_stream(stream)
+        if identity is not None and identity == source:
+            discard(stream)  # or this very message would be written into the input
+            raise click.UsageError(f"Standard {name} is the same file as {read}: redirect it to another one.")
+        taken.setdefault(identity, f"standard {name}")
+    for option, path in paths.items():
         if path is None:
             continue
-        if problem := _problem(path, SUFFIXES[name], taken):
-            raise click.UsageError(f"--{name} {printable(path)!r} {problem}.")
-        taken[os.path.realpath(path)] = f"--{name}"
+        if problem := _problem(path, SUFFIXES[option]):
+            raise click.UsageError(f"--{option} {printable(path)!r} {problem}.")
+        identity = _identity(path)
+        if identity is not None and identity in taken:
+            raise click.UsageError(f"--{option} {printable(path)!r} is the same file as {taken[identity]}.")
+        taken[identity] = f"--{option}"
 
 
-def _problem(path: str, suffixes: tuple[str, ...], taken: dict[str, str]) -> str:
+def _problem(path: str, suffixes: tuple[str, ...]) -> str:
     if not path.lower().endswith(suffixes):
         return f"must end in {' or '.join(suffixes)}"
     if not Path(path).resolve().parent.is_dir():
@@ -40,8 +60,28 @@ def _problem(path: str, suffixes: tuple[str, ...], taken: dict[str, str]) -> str
         check_writable(path)
     except (OSError, ValueError) as error:
         return f"cannot be written: {getattr(error, 'strerror', None) or error}"
-    real = os.path.realpath(path)
-    return f"is the same file as {taken[real]}" if real in taken else ""
+    return ""
+
+
+def _identity(file: str | int) -> tuple[int, int] | str | None:
+    """What two paths or descriptors of one file have in common; None of a device or a pipe."""
+    try:
+        found = os.stat(file)
+    except (OSError, ValueError):  # it does not exist yet
+        return os.path.realpath(file) if isinstance(file, str) else None
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+
+
+def _identity_of_stream(stream: TextIO | None) -> tuple[int, int] | str | None:
+    try:
+        return None if stream is None else _identity(stream.fileno())
+    except (OSError, ValueError):  # of a stream that is not one of the process
+        return None
+
+
+def command_budget(time_limit: float | None) -> Budget:
+    """The clock of a command, which has run since the process began."""
+    return Budget(None if time_limit is None else max(0.0, time_limit - elapsed_seconds()))
 
 
 def check_time_limit(time_limit: float | None, method: Method | None = None) -> None:

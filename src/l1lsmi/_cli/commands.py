@@ -28,6 +28,10 @@ from l1lsmi._cli.options import (
 #: Methods that `compare` compares by default: they are quick on any file.
 COMPARED = ("l1-lsmi", "l1-hsic", "pearson", "mrmr", "qpfs", "lasso", "relieff")
 MEASURES = ("smi", "hsic", "mi", "pearson")
+FORMULAS = (
+    "A cell that begins with =, +, - or @ is written as it is, and a spreadsheet may run it as a formula "
+    "when it opens CSV or TSV."
+)
 DOCUMENTS = ("select", "apply", "compare", "measure", "error")
 
 
@@ -54,7 +58,7 @@ def _run(command: str, options: dict[str, Any]) -> int | None:
     metavar="NAME",
     help=f"Method: {', '.join(METHOD_NAMES)}.",
 )
-@time_limit_option("Stop the search after this time and return the best set so far, not counting a report.")
+@time_limit_option("Stop after this time, reading and a report included, with the best set so far.")
 @click.option(
     "--resume",
     metavar="PATH",
@@ -68,7 +72,7 @@ def _run(command: str, options: dict[str, Any]) -> int | None:
     "--output",
     metavar="PATH",
     help="Write the selected columns and the target, values as in FILE: .csv, .tsv, .parquet, .feather or "
-    ".xlsx.",
+    f".xlsx. {FORMULAS}",
 )
 @role_options
 @constraint_options
@@ -109,7 +113,8 @@ def select(**options: Any) -> int | None:
 @click.option(
     "--output",
     metavar="PATH",
-    help="Where to write: .csv, .tsv, .parquet, .feather or .xlsx; by default standard output, as CSV.",
+    help="Where to write: .csv, .tsv, .parquet, .feather or .xlsx; by default standard output, as CSV. "
+    f"{FORMULAS}",
 )
 @output_options
 def apply(**options: Any) -> int | None:
@@ -145,7 +150,7 @@ def apply(**options: Any) -> int | None:
     help="Random splits into training and test rows.",
 )
 @max_rows_option(1000, at_least=20)
-@time_limit_option("Stop after this time with the methods that are finished, not counting a report.")
+@time_limit_option("Stop after this time, reading and a report included, with the methods that are finished.")
 @report_option
 @click.option(
     "--groups",
@@ -180,7 +185,7 @@ def compare(**options: Any) -> int | None:
 @click.option("--sort", type=click.Choice(MEASURES), help="Measure to sort by; by default the first.")
 @click.option("--top", type=click.IntRange(min=1), help="Print at most so many columns.")
 @max_rows_option(2000, at_least=10)
-@time_limit_option("Stop after this time with the columns measured so far.")
+@time_limit_option("Stop after this time, reading included, with the columns measured so far.")
 @preparing_options
 @output_options
 def measure(**options: Any) -> int | None:

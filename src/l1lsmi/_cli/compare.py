@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 import warnings
 from dataclasses import replace
@@ -11,14 +10,15 @@ from typing import Any
 import click
 import numpy as np
 
-from l1lsmi._cli.checks import check_k, check_outputs, check_time_limit
+from l1lsmi._cli.checks import check_k, check_outputs, check_time_limit, command_budget
 from l1lsmi._cli.data import Data, load_data
 from l1lsmi._cli.fitting import configured, features_for
 from l1lsmi._cli.imports import find_methods
 from l1lsmi._cli.interrupt import INTERRUPTED, Interruption
 from l1lsmi._cli.output import is_interactive, print_json
-from l1lsmi._cli.select import fit
+from l1lsmi._cli.select import SHARE_OF_SEARCH, SHORTEST, fit
 from l1lsmi._cli.text import one_line, printable, text_table, warning_lines
+from l1lsmi._clock import Budget, while_time_is_left
 from l1lsmi._progress import Progress
 from l1lsmi.evaluation import compare_selectors
 from l1lsmi.evaluation.selectors import ALL_FEATURES
@@ -27,6 +27,8 @@ from l1lsmi.methods import Method
 
 WAS_INTERRUPTED = "Interrupted: methods that were not finished are missing."
 OUT_OF_TIME = "The time limit was reached: methods that were not finished are missing."
+#: Share of the time limit that the comparison may take where a report comes after it.
+SHARE_OF_COMPARISON = 0.6
 #: Longest bar of an error, in characters.
 BAR = 20
 #: Quickest first; other methods follow.
@@ -43,26 +45,37 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     names = tuple(methods)
     check_outputs(file, {"report": options["report"]})
     check_time_limit(options["time_limit"])
+    budget = command_budget(options["time_limit"])
     data = load_data(file, quiet, options, in_memory=bool(options["report"]))
     k = check_k(options["k"], data.shape[1])
     asked = {"k": k, **{name: options[name] for name in ("seed", "splits", "time_limit")}}
     rows = sample_rows(data.prepared.y, data.prepared.task, options["max_rows"], options["seed"])
     started = time.perf_counter()
-    comparison, stop_reason = _compare(data, rows, methods, {**options, **asked}, quiet)
+    comparison, stop_reason = _compare(data, rows, methods, {**options, **asked}, quiet, budget)
     seconds = time.perf_counter() - started
-    result = _document(data, rows, comparison, asked, stop_reason, seconds)
+    found: list[str] = []
+    with while_time_is_left(budget):
+        found = _warnings(data, rows)
+    result = _document(data, rows, comparison, asked, stop_reason, seconds, found)
     if as_json:
         print_json(result)
     else:
         click.echo(_summary(result))
     interrupted = stop_reason == WAS_INTERRUPTED
     if options["report"] and not interrupted:
-        interrupted = not _write_report(methods[names[0]], data, comparison, {**options, "k": k}, quiet)
+        interrupted = not _write_report(
+            methods[names[0]], data, comparison, {**options, "k": k}, quiet, budget
+        )
     return INTERRUPTED if interrupted else 0
 
 
 def _compare(
-    data: Data, rows: np.ndarray, methods: dict[str, Method], asked: dict[str, Any], quiet: bool
+    data: Data,
+    rows: np.ndarray,
+    methods: dict[str, Method],
+    asked: dict[str, Any],
+    quiet: bool,
+    budget: Budget,
 ) -> tuple[Any, str | None]:
     """The comparison, and why it stopped early; None if it did not."""
     task, groups, names = data.prepared.task, data.prepared.groups, tuple(methods)
@@ -73,7 +86,7 @@ def _compare(
         )
         for name in by_speed
     }
-    deadline = math.inf if asked["time_limit"] is None else time.monotonic() + asked["time_limit"]
+    left = budget.part(SHARE_OF_COMPARISON if asked["report"] else 1.0).left()
     total = (len(names) + 1) * (asked["splits"] + 1)
     with (
         Interruption() as interruption,
@@ -90,7 +103,8 @@ def _compare(
             n_splits=asked["splits"],
             random_state=asked["seed"],
             progress=lambda name, done, _: progress.advance(detail=name, steps=done - progress.done),
-            stop=lambda: interruption.happened or time.monotonic() > deadline,
+            stop=lambda: interruption.happened,
+            time_limit=None if left is None else max(left, SHORTEST),
         )
     if not comparison.stopped:
         return _reordered(comparison, names), None
@@ -115,11 +129,15 @@ def _reordered(comparison: Any, names: tuple[str, ...]) -> Any:
     )
 
 
-def _write_report(method: Method, data: Data, comparison: Any, options: dict[str, Any], quiet: bool) -> bool:
+def _write_report(
+    method: Method, data: Data, comparison: Any, options: dict[str, Any], quiet: bool, budget: Budget
+) -> bool:
     """A report of the first method fitted to all rows, with the comparison and its errors."""
     from l1lsmi._cli.reporting import write_selection_report
 
-    asked = {"k": options["k"], "seed": options["seed"], "time_limit": None}
+    left = budget.part(SHARE_OF_SEARCH).left()
+    limit = max(left, SHORTEST) if left is not None and method.has_time_limit else None
+    asked = {"k": options["k"], "seed": options["seed"], "time_limit": limit}
     selector, seconds, _ = fit(method, data, asked, options, quiet)
     return write_selection_report(
         options["report"],
@@ -131,6 +149,7 @@ def _write_report(method: Method, data: Data, comparison: Any, options: dict[str
         method=method,
         held_out=method.name,
         comparison=comparison,
+        budget=budget,
     )
 
 
@@ -141,6 +160,7 @@ def _document(
     asked: dict[str, Any],
     stop_reason: str | None,
     seconds: float,
+    found: list[str],
 ) -> dict[str, Any]:
     results = [result for result in comparison if result.name != ALL_FEATURES]
     everything = [result for result in comparison if result.name == ALL_FEATURES]
@@ -161,7 +181,7 @@ def _document(
         "all_features": _method(everything[0], ()) if everything else None,
         "agreement": [[None if np.isnan(share) else float(share) for share in line] for line in agreement],
         "stop_reason": stop_reason,
-        "warnings": _warnings(data, rows),
+        "warnings": found,
         "notes": data.notes,
         "seconds": round(seconds, 4),
     }
@@ -217,7 +237,7 @@ def _summary(result: dict[str, Any]) -> str:
             )
         )
     rows += [(ALL_FEATURES, *_error_cells(method, largest), "", "") for method in everything]
-    header = ("method", result["error"], "+-", "", "seconds", f"same as {first}")
+    header = ("method", result["error"], "±", "", "seconds", f"same as {first}")
     lines = [
         *warning_lines(result["warnings"]),
         f"\n{result['k']} features, {result['splits']} splits of {result['rows_used']:,} rows, "

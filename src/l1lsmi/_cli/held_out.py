@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import queue
 import subprocess
 import sys
 import threading
@@ -13,6 +14,7 @@ from typing import Any
 
 from l1lsmi._cli.data import Data
 from l1lsmi._cli.fitting import features_for, fit_arguments
+from l1lsmi._clock import Budget, budget_in_force, while_time_is_left
 from l1lsmi._processes import exit_with_parent, start_python
 from l1lsmi.evaluation import SelectionScores, selection_scores
 from l1lsmi.report.content import default_rivals
@@ -72,18 +74,35 @@ class HeldOutProcess:
             pickle.dump(self._arguments, stream)
             stream.flush()
 
-    def scores(self) -> SelectionScores:
-        """The result of `l1lsmi.evaluation.selection_scores`."""
-        if self._process is not None:
-            assert self._process.stdout is not None
-            try:
-                found: SelectionScores | Exception = pickle.load(self._process.stdout)
-            except (EOFError, OSError, pickle.UnpicklingError):  # the process was killed
-                return _scores(*self._arguments)
-            if isinstance(found, Exception):
-                raise found
-            return found
-        return _scores(*self._arguments)
+    def scores(self) -> SelectionScores | None:
+        """The result of `l1lsmi.evaluation.selection_scores`; None if the time is out first."""
+        budget = budget_in_force() or Budget(None)
+        if self._process is None:
+            return self._scores_here(budget)
+        answer: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        # In a thread, as what is read from a process cannot be waited for with a limit everywhere.
+        threading.Thread(target=_receive, args=(self._process.stdout, answer), daemon=True).start()
+        left = budget.left()
+        try:
+            found = answer.get(timeout=None if left is None else max(0.0, left))
+        except queue.Empty:
+            return None
+        if isinstance(found, Exception):
+            raise found
+        return self._scores_here(budget) if found is None else found
+
+    def _scores_here(self, budget: Budget) -> SelectionScores | None:
+        with while_time_is_left(budget):
+            return _scores(*self._arguments)
+        return None
+
+
+def _receive(stream: Any, answer: queue.SimpleQueue[Any]) -> None:
+    """Put what a process sends into a queue; None if the process was killed."""
+    found = None
+    with suppress(EOFError, OSError, ValueError, pickle.UnpicklingError):
+        found = pickle.load(stream)
+    answer.put(found)
 
 
 def serve() -> None:

@@ -34,7 +34,9 @@ def import_model(path: str | None) -> Any:
     try:
         return found()
     except TypeError:
-        raise click.UsageError(f"--model {path!r} cannot be made without arguments: give another.") from None
+        raise click.UsageError(
+            f"--model {path!r} cannot be created without arguments: give another model."
+        ) from None
 
 
 def find_methods(text: str) -> dict[str, Method]:

@@ -8,13 +8,14 @@ from typing import Any
 import click
 import numpy as np
 
-from l1lsmi._cli.checks import check_names, check_time_limit
+from l1lsmi._cli.checks import check_names, check_outputs, check_time_limit, command_budget
 from l1lsmi._cli.commands import MEASURES
 from l1lsmi._cli.data import Data, load_data
 from l1lsmi._cli.fitting import features_for
 from l1lsmi._cli.interrupt import INTERRUPTED
 from l1lsmi._cli.output import is_interactive, print_json
 from l1lsmi._cli.text import text_table
+from l1lsmi._clock import Budget, OutOfTimeError, check_time, limited
 from l1lsmi._progress import Progress
 from l1lsmi.explain import sample_rows
 from l1lsmi.measures import HSIC, Measure, MutualInformation, Pearson, SquaredMutualInformation
@@ -32,11 +33,13 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     sort = options["sort"] or names[0]
     if sort not in names:
         raise click.UsageError(f"--sort {sort} is not one of --measures {','.join(names)}.")
+    check_outputs(file, {})
     check_time_limit(options["time_limit"])
+    budget = command_budget(options["time_limit"])
     data = load_data(file, quiet, options, in_memory=False)
     started = time.perf_counter()
     rows = sample_rows(data.prepared.y, data.prepared.task, options["max_rows"], options["seed"])
-    scores, stop = _score_columns(data, rows, names, options, quiet)
+    scores, stop = _score_columns(data, rows, names, options, quiet, budget)
     result = _document(data, rows, names, sort, scores, stop, time.perf_counter() - started, options["top"])
     if as_json:
         print_json(result)
@@ -56,14 +59,12 @@ def _measures(names: tuple[str, ...], task: str, seed: int) -> dict[str, Measure
 
 
 def _score_columns(
-    data: Data, rows: np.ndarray, names: tuple[str, ...], options: dict[str, Any], quiet: bool
+    data: Data, rows: np.ndarray, names: tuple[str, ...], options: dict[str, Any], quiet: bool, budget: Budget
 ) -> tuple[dict[int, dict[str, float]], str]:
     """Scores by feature and measure, and why not all features have them; empty if all do."""
     X, y = features_for(data.prepared.X, rows), data.prepared.y[rows]
     measures = _measures(names, data.prepared.task, options["seed"])
-    limit = options["time_limit"]
     scores: dict[int, dict[str, float]] = {}
-    started = time.monotonic()
     size = 1  # columns in a batch, which is grown as long as it takes less than the time between checks
     with Progress(X.shape[1], int(is_interactive(quiet)), "column", "measuring") as progress:
         try:
@@ -71,18 +72,21 @@ def _score_columns(
             problems = {name: by._problem(X, y) for name, by in measures.items()}
             while len(scores) < X.shape[1]:
                 begun = time.monotonic()
-                if scores and limit is not None and begun - started >= limit:
-                    return scores, OUT_OF_TIME
                 block = np.arange(len(scores), min(len(scores) + size, X.shape[1]))
                 found = {j: dict.fromkeys(names, 0.0) for j in block.tolist()}
                 for name, problem in problems.items():
                     varying = np.intersect1d(block, problem.columns)
-                    values = problem.score_each(varying) if varying.size else ()
+                    # The first column is measured whatever the time limit: there is something to print.
+                    with limited(budget if scores else None):
+                        check_time()
+                        values = problem.score_each(varying) if varying.size else ()
                     for j, score in zip(varying.tolist(), values, strict=True):
                         found[j][name] = float(score)
                 scores.update(found)
                 progress.advance(steps=block.size)
                 size = 2 * size if time.monotonic() - begun < CHECK_EVERY / 2 else max(1, size // 2)
+        except OutOfTimeError:
+            return scores, OUT_OF_TIME
         except KeyboardInterrupt:
             return scores, WAS_INTERRUPTED
     return scores, ""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -23,6 +24,17 @@ def print_json(result: dict[str, Any]) -> None:
     """Print the one document that a command prints with --json."""
     click.echo(json.dumps(result, ensure_ascii=True))
     click.get_current_context().find_root().obj["printed"] = True
+
+
+def discard(stream: TextIO | None) -> None:
+    """Redirect a standard stream to nowhere, also what the interpreter flushes when it ends."""
+    if stream is None:
+        return
+    with suppress(OSError, ValueError):  # of streams that are not those of the process
+        number = stream.fileno()
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, number)
+        os.close(nowhere)
 
 
 def is_interactive(quiet: bool) -> bool:

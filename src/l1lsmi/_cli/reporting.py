@@ -13,6 +13,7 @@ from l1lsmi._cli.data import Data, na_values
 from l1lsmi._cli.fitting import features_for
 from l1lsmi._cli.output import print_message, spinner
 from l1lsmi._cli.text import printable
+from l1lsmi._clock import Budget
 from l1lsmi.evaluation import SelectionScores
 from l1lsmi.explain import Contributions
 from l1lsmi.methods import Method
@@ -35,6 +36,7 @@ def write_selection_report(
     held_out: SelectionScores | str | bool,
     contributions: Contributions | None = None,
     comparison: Any = None,
+    budget: Budget | None = None,
 ) -> bool:
     """Write a report; False if Ctrl-C interrupted it.
 
@@ -53,6 +55,8 @@ def write_selection_report(
         How well a model predicts held-out rows; or the name of the method in the comparison that has errors.
     contributions : Contributions or None
     comparison : SelectorComparison or None
+    budget : Budget or None
+        The clock of the command.
     """
     started = time.perf_counter()
     prepared, table = data.prepared, data.table
@@ -64,6 +68,7 @@ def write_selection_report(
         "seconds": seconds,
         "prepare": _preparing(data, options),
     }
+    left = None if budget is None else budget.left()
     try:
         with spinner("writing the report", quiet):
             write_report(
@@ -81,6 +86,7 @@ def write_selection_report(
                 held_out=held_out,
                 contributions=contributions,
                 random_state=options["seed"],
+                time_limit=None if left is None else max(left, 1e-3),
             )
     except KeyboardInterrupt:
         print_message("Interrupted: the report was not written.")

@@ -13,14 +13,15 @@ from sklearn.exceptions import ConvergenceWarning
 
 from l1lsmi._atomic_file import write_atomically
 from l1lsmi._checkpoint import CheckpointError
-from l1lsmi._cli.checks import check_auto, check_k, check_outputs, check_time_limit
+from l1lsmi._cli.checks import check_auto, check_k, check_outputs, check_time_limit, command_budget
 from l1lsmi._cli.data import Data, load_data, na_values
 from l1lsmi._cli.fitting import configured, features_for, fit_arguments
 from l1lsmi._cli.imports import import_model
 from l1lsmi._cli.interrupt import INTERRUPTED
 from l1lsmi._cli.output import is_interactive, print_json, print_message, spinner
 from l1lsmi._cli.selection import document
-from l1lsmi._cli.text import count, one_line, printable, text_table, warning_lines
+from l1lsmi._cli.text import count, one_line, printable, text_table, warning_lines, wrapped
+from l1lsmi._clock import check_time, limited, while_time_is_left
 from l1lsmi._warnings import DataWarning
 from l1lsmi.evaluation._words import model_sentences
 from l1lsmi.explain import Contributions, contributions, sample_rows
@@ -30,6 +31,12 @@ from l1lsmi.files import write_table
 from l1lsmi.methods import METHODS
 from l1lsmi.strategies.selection import StopReason
 
+#: Share of the time limit that the search may take where a report or a model comes after it, and where only
+#: what each feature contributes does; seconds that it has at least.
+SHARE_OF_SEARCH = 0.6
+SHARE_ALONE = 0.85
+SHORTEST = 1e-3
+
 
 def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     """Run ``l1lsmi select``."""
@@ -37,6 +44,7 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     check_outputs(file, {name: options[name] for name in ("report", "save", "output", "resume")})
     method = METHODS[options["method"]]
     check_time_limit(options["time_limit"], method)
+    budget = command_budget(options["time_limit"])
     check_auto(options["k"], method)
     model = import_model(options["model"])
     evaluated = bool(options["report"]) or model is not None
@@ -48,19 +56,24 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     # after a search that chooses it.
     ahead = evaluated and k != "auto" and data.shape[1] <= data.shape[0]
     with _held_out(method, data, asked, options, model) if ahead else nullcontext() as held_out:
-        selector, seconds, notes = fit(method, data, asked, options, quiet)
+        left = budget.part(SHARE_OF_SEARCH if evaluated else SHARE_ALONE).left()
+        searched = {**asked, "time_limit": None if left is None else max(left, SHORTEST)}
+        selector, seconds, notes = fit(method, data, searched, options, quiet)
         interrupted = getattr(selector, "stop_reason_", None) == StopReason.INTERRUPTED
         scores, contributed = None, None
         if selector.get_support().any() and not interrupted:
             try:
-                contributed = measured_contributions(selector, data, asked["seed"])
+                with while_time_is_left(budget), spinner("measuring what each feature contributes", quiet):
+                    check_time()
+                    contributed = measured_contributions(selector, data, asked["seed"])
                 if evaluated:
-                    scores = _scores(held_out, selector, data, asked, model, quiet)
+                    with limited(budget):
+                        scores = _scores(held_out, selector, data, asked, model, quiet)
             except KeyboardInterrupt:
                 interrupted = True
         named = {**asked, **_named(data, options), "model": options["model"]}
         result = document(selector, data, named, seconds, notes, contributed, scores)
-        _write(result, selector, data, options, as_json, quiet, scores)
+        interrupted |= not _write(result, selector, data, options, as_json, quiet, scores)
         if options["report"] and not interrupted:
             from l1lsmi._cli.reporting import write_selection_report
 
@@ -74,6 +87,7 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
                 method=method,
                 held_out=scores or False,
                 contributions=contributed,
+                budget=budget,
             )
         elif interrupted and evaluated:
             print_message("Interrupted: the report was not written." if options["report"] else "Interrupted.")
@@ -157,25 +171,54 @@ def _write(
     as_json: bool,
     quiet: bool,
     scores: Any,
-) -> None:
-    """Write files, then print: what is printed about files is then true."""
-    if options["save"]:
-        text = json.dumps(result, indent=2, ensure_ascii=True) + "\n"
-        write_atomically(options["save"], text.encode("utf-8"))
-    if options["output"]:
-        names = [*result["columns"], *data.prepared.targets]
-        write_table(data.table.load(names), names, options["output"])
+) -> bool:
+    """Write files, then print; False if Ctrl-C interrupted a write.
+
+    What is printed about files is true, and the result is printed also where a file cannot be written.
+    """
+    written, problem, interrupted = [], None, ""
+    for name, write, what in (
+        ("save", _write_document, "selection"),
+        ("output", _write_columns, _output_words(result, data)),
+    ):
+        if not options[name] or interrupted:
+            continue
+        try:
+            write(result, data, options[name])
+            written.append(f"{what}: {printable(options[name])}")
+        except KeyboardInterrupt:
+            interrupted = f"Interrupted: {printable(options[name])} was not written."
+        except Exception as error:
+            problem = problem or error
     if as_json:
         print_json(result)
-        return
-    click.echo(_summary(result, selector, scores))
-    rows = "the only row" if data.table.n_rows == 1 else f"all {data.table.n_rows:,} rows"
-    written = f"selected columns of {rows}, values as in the file"
+    else:
+        click.echo(wrapped(_summary(result, selector, scores)))
+    for line in written:
+        print_message(line, quiet)
+    if interrupted:
+        print_message(interrupted)
+    if problem is not None:
+        raise problem
+    return not interrupted
+
+
+def _write_document(result: dict[str, Any], data: Data, path: str) -> None:
+    text = json.dumps(result, indent=2, ensure_ascii=True) + "\n"
+    write_atomically(path, text.encode("utf-8"))
+
+
+def _write_columns(result: dict[str, Any], data: Data, path: str) -> None:
+    names = [*result["columns"], *data.prepared.targets]
+    write_table(data.table.load(names), names, path)
+
+
+def _output_words(result: dict[str, Any], data: Data) -> str:
+    """What --output writes."""
     if not result["columns"]:
-        written = f"target{'s' * (len(data.prepared.targets) > 1)} alone, as no columns are selected"
-    for name, what in (("save", "selection"), ("output", written)):
-        if options[name]:
-            print_message(f"{what}: {printable(options[name])}", quiet)
+        return f"target{'s' * (len(data.prepared.targets) > 1)} alone, as no columns are selected"
+    rows = "the only row" if data.table.n_rows == 1 else f"all {data.table.n_rows:,} rows"
+    return f"selected columns of {rows}, values as in the file"
 
 
 def _summary(result: dict[str, Any], selector: Any, scores: Any) -> str:
@@ -200,7 +243,7 @@ def _table(features: list[dict[str, Any]]) -> str:
     if features[0]["contribution"] is not None:
         columns += [
             ("contribution", lambda one: _percent(one["contribution"])),
-            ("+-", lambda one: _percent(one["standard_error"])),
+            ("±", lambda one: _percent(one["standard_error"])),
         ]
     if features[0]["frequency"] is not None:
         columns.append(("selected in", lambda one: _percent(one["frequency"])))

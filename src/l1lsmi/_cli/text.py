@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
+import textwrap
 import unicodedata
 from collections.abc import Sequence
+from functools import partial
 
 #: Unicode categories of control characters, and of characters that change the direction of text.
 UNSAFE = ("Cc", "Cf", "Cs", "Zl", "Zp")
@@ -68,6 +71,16 @@ def count(number: int, what: str) -> str:
 def warning_lines(warnings: Sequence[str]) -> list[str]:
     """What to know about the data, to be printed before a result."""
     return ["", *(f"Warning: {one_line(warning)}" for warning in warnings)] if warnings else []
+
+
+def wrapped(text: str) -> str:
+    """Text whose sentences are broken between words on a terminal; indented lines of tables are kept."""
+    if not sys.stdout.isatty():
+        return text
+    width = shutil.get_terminal_size((100, 24)).columns
+    wrap = partial(textwrap.fill, width=max(width, 40), break_long_words=False, break_on_hyphens=False)
+    lines = (line if line.startswith(" ") else wrap(line) for line in text.split("\n"))
+    return "\n".join(lines)
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], indent: str = "  ") -> str:

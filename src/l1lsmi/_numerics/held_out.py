@@ -12,10 +12,9 @@ import math
 from zlib import crc32
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.special import ndtr, ndtri
 
-from l1lsmi._arrays import HostArray
+from l1lsmi._arrays import HostArray, whitening
 
 #: Kernel centres of a fit at most.
 MAX_CENTERS = 150
@@ -91,9 +90,8 @@ def _squared_distances(a: HostArray, b: HostArray) -> HostArray:
 
 def _best_fit(kernel: HostArray, between: HostArray, functions: HostArray) -> tuple[float, HostArray]:
     """The lowest leave-one-out error over all regularizations, and the coefficients of the kernels."""
-    between.flat[:: len(between) + 1] += RIDGE
-    factor = np.linalg.cholesky(between)
-    white = solve_triangular(factor, kernel.T, lower=True).T
+    to_white = whitening(between, RIDGE)
+    white = kernel @ to_white
     sizes, vectors = np.linalg.eigh(white.T @ white)
     sizes = np.maximum(sizes, 0.0)
     values = white @ vectors
@@ -107,7 +105,7 @@ def _best_fit(kernel: HostArray, between: HostArray, functions: HostArray) -> tu
         if best is None or error < best[0]:
             best = error, coefficients
     assert best is not None
-    return best[0], solve_triangular(factor.T, vectors @ best[1], lower=False)
+    return best[0], to_white @ (vectors @ best[1])
 
 
 def agreement_p_value(

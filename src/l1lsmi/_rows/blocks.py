@@ -18,7 +18,6 @@ from l1lsmi._arrays import (
     HostArray,
     asarray_like,
     batched_product,
-    blas_threads,
     clip_in_place,
     exp_in_place,
     in_float64,
@@ -29,6 +28,7 @@ from l1lsmi._arrays import (
     to_numpy,
     vector_matrix,
 )
+from l1lsmi._blas import blas_threads
 from l1lsmi._rows.kinds import Coordinates
 from l1lsmi._rows.medians import median_positive, median_positive_rows
 from l1lsmi._rows.parts import add_up
@@ -37,6 +37,8 @@ from l1lsmi._rows.wide import CentersAt, wide_exponents, wide_pull_back
 
 #: Half a squared distance at which a Gaussian kernel is exactly 0, at any width, and nothing overflows.
 FAR = {"float64": 1e200, "float32": 1e20}
+#: Rows whose squared distance in standard deviations is smaller are equal: no width can tell them apart.
+SMALLEST_SQUARE = 1e-30
 
 
 class _Piece(NamedTuple):
@@ -157,7 +159,7 @@ class Centers:
         xp = namespace(self.table.x)
         total, norms = self.distances(squared_weights, columns)
         # Equal points come out at rounding errors instead of 0, which would pass for distances.
-        small = 1e-12 * (norms[..., :, None] + norms[..., None, :])
+        small = 1e-12 * (norms[..., :, None] + norms[..., None, :]) + SMALLEST_SQUARE
         halves = xp.where(total <= small, xp.zeros_like(total), total)
         if (self.rows >= 0).all():
             upper = asarray_like(np.flatnonzero(_upper(self.size)), halves)

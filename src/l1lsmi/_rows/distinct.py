@@ -144,9 +144,13 @@ def key_numbers(values: HostArray) -> HostArray:
     if values.dtype.names is not None:
         return np.column_stack([key_numbers(values[name]) for name in values.dtype.names])
     if values.dtype.kind in "fiub":
-        return np.asarray(values, dtype=np.float64).reshape(len(values), -1)
-    names = [str(value) for value in values.ravel()]
-    return np.unique(names, return_inverse=True)[1].astype(np.float64).reshape(len(values), -1)
+        numbers = np.asarray(values, dtype=np.float64)
+        if values.dtype.kind in "fb" or not values.size or np.abs(numbers).max() < 2**53:
+            return numbers.reshape(len(values), -1)
+    else:
+        # Objects of several kinds cannot be put in order; their names can.
+        values = np.array([str(value) for value in values.ravel()]).reshape(values.shape)
+    return np.unique(values, return_inverse=True)[1].astype(np.float64).reshape(len(values), -1)
 
 
 def are_different(hashes: HostArray) -> bool:

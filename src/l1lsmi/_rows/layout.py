@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._clock import check_time
 from l1lsmi._rows.blocks import Block, Centers, Layout
 from l1lsmi._rows.parts import FEWEST_ROWS, Part, Parts, add_up, added
 from l1lsmi._rows.table import RowTable, Table
@@ -46,6 +47,7 @@ class CachedRows:
         """
         total: Any = None
         for block in self.blocks:
+            check_time()
             total = added(total, term(block, *arguments))
         return total
 

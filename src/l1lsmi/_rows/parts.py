@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._clock import Budget, budget_in_force, check_time, limited
 
 if TYPE_CHECKING:
     from l1lsmi._rows.table import Table
@@ -45,20 +47,30 @@ def sum_in_order(function: Callable[[Any], Any], items: Iterable[Any], n_jobs: i
         return add_up(map(function, items))
     total: Any = None
     waiting: deque[Future[Any]] = deque()
-    with ThreadPoolExecutor(n_jobs) as pool:
+    pool = ThreadPoolExecutor(n_jobs)
+    function = partial(_in_budget, budget_in_force(), function)
+    try:
         for item in items:
             waiting.append(pool.submit(function, item))
             if len(waiting) > 2 * n_jobs:
                 total = add_up([total, waiting.popleft().result()])
         while waiting:
             total = add_up([total, waiting.popleft().result()])
+    finally:
+        pool.shutdown(cancel_futures=True)
     return total
+
+
+def _in_budget(budget: Budget | None, function: Callable[[Any], Any], item: Any) -> Any:
+    with limited(budget):
+        return function(item)
 
 
 def add_up(terms: Iterable[Any]) -> Any:
     """The sum of arrays, or of tuples of arrays entry by entry; None terms are skipped."""
     total: Any = None
     for value in terms:
+        check_time()
         total = added(total, value)
     return total
 

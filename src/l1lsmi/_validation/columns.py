@@ -19,6 +19,7 @@ import numpy as np
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._rows.kinds import Kinds, missing_shares, shares_of
+from l1lsmi._validation.digits import Digits
 from l1lsmi._validation.target import is_missing
 
 #: Categories with more levels than this become numbers, by the target (`_validation.encoding`).
@@ -84,14 +85,14 @@ def take_rows(X: Any, rows: HostArray) -> Any:
 def has_complete_numbers_only(X: Any) -> bool:
     """The same, and whether none of them are missing."""
     frame = nw.from_native(X, eager_only=True)
-    return has_numbers_only(X) and not any(frame[name].null_count() for name in frame.columns)
+    return has_numbers_only(X) and not any(series.null_count() for series in frame.iter_columns())
 
 
 def numbers_of_frame(X: Any) -> Columns:
     """Columns of a dataframe all of which are numbers."""
     frame = nw.from_native(X, eager_only=True)
-    for name in frame.columns:
-        kind = frame[name].dtype
+    for series in frame.iter_columns():
+        name, kind = series.name, series.dtype
         if kind.is_temporal():
             raise ValueError(
                 f"X has dates or times in column {str(name)!r}: turn them into numbers before fitting."
@@ -122,17 +123,16 @@ def take_columns(X: Any, selector: Any) -> Any:
             "pass the same columns."
         )
     levels = getattr(selector, "categories_", None) or [None] * len(names)
-    for name, of_fit in zip(names, levels, strict=True):
-        _check_column(frame[name], str(name), of_fit)
-    return nw.to_native(frame[[names[j] for j in np.flatnonzero(selector.get_support())]])
+    for series, of_fit in zip(frame.iter_columns(), levels, strict=True):
+        _check_column(series, str(series.name), of_fit)
+    return nw.to_native(frame.select([nw.col(names[j]) for j in np.flatnonzero(selector.get_support())]))
 
 
 def text_levels(X: Any) -> list[list[Any] | None]:
     """Values of the columns of a dataframe that are text or categories; None for other columns."""
     frame = nw.from_native(X, eager_only=True)
     found: list[list[Any] | None] = []
-    for name in frame.columns:
-        series = frame[name]
+    for series in frame.iter_columns():
         is_text = series.dtype in (nw.String, nw.Categorical, nw.Enum) and levels_in_order(series) is None
         found.append([v for v in series.unique().to_list() if not is_missing(v)] if is_text else None)
     return found
@@ -196,7 +196,7 @@ def _refuse_text(series: Any, name: str) -> None:
         )
 
 
-def read_frame(X: Any, categorical: Any = "from_dtype") -> Columns:
+def read_frame(X: Any, categorical: Any = "from_dtype", digits: Digits | None = None) -> Columns:
     """Columns of a dataframe.
 
     Parameters
@@ -204,6 +204,8 @@ def read_frame(X: Any, categorical: Any = "from_dtype") -> Columns:
     X : dataframe
     categorical : "from_dtype", None, or columns
         Which columns are categories beside those of text and of categorical types.
+    digits : Digits or None
+        Of rows that are read in blocks, what looks at the numbers of all; None looks at those of these rows.
     """
     frame = nw.from_native(X, eager_only=True)
     names = [str(name) for name in frame.columns]
@@ -211,10 +213,15 @@ def read_frame(X: Any, categorical: Any = "from_dtype") -> Columns:
     by_type = isinstance(categorical, str)
     values: list[HostArray] = []
     levels: list[list[Any] | None] = []
-    for j, name in enumerate(frame.columns):
-        read = _read_series(frame[name], names[j], bool(chosen[j]), by_type)
+    seen = Digits() if digits is None else digits
+    for j, series in enumerate(frame.iter_columns()):
+        read = _read_series(series, names[j], bool(chosen[j]), by_type)
         values.append(read[0])
         levels.append(read[1])
+        if read[1] is None:
+            seen.add_series(series, j, repr(names[j]))
+    if digits is None:
+        seen.finish()
     x = np.column_stack(values) if values else np.empty((len(frame), 0))
     return Columns(x, levels, names)
 
@@ -234,9 +241,9 @@ def read_like(X: Any, known: Columns) -> HostArray:
     mask = [levels is not None for levels in known.levels]
     if is_frame(X):
         frame = nw.from_native(X, eager_only=True)
-        for name, levels in zip(frame.columns, known.levels, strict=True):
+        for series, levels in zip(frame.iter_columns(), known.levels, strict=True):
             if levels is None:
-                _refuse_text(frame[name], str(name))
+                _refuse_text(series, str(series.name))
         read = read_frame(X, mask)
     else:
         read = read_array(X, mask)

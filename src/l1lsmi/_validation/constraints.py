@@ -13,6 +13,7 @@ from l1lsmi._arrays import HostArray, is_non_numpy, to_numpy
 from l1lsmi._messages import suggestion
 from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._validation.columns import Columns, is_frame, read_frame
+from l1lsmi._validation.features import refuse_masked
 from l1lsmi._validation.parameters import check_share
 from l1lsmi._validation.target import is_missing
 
@@ -112,6 +113,7 @@ def check_covariates(covariates: Any, n_rows: int) -> HostArray | None:
 
 
 def _numbers_of(covariates: Any) -> HostArray:
+    refuse_masked(covariates, "covariates")
     try:
         values = to_numpy(covariates) if is_non_numpy(covariates) else np.asarray(covariates)
         if values.dtype == object:
@@ -190,7 +192,7 @@ def _column(parameter: str, item: Any, n_features: int, names: Sequence[str] | N
         found = np.flatnonzero(np.asarray(names, dtype=object) == item)
         if not found.size:
             near = suggestion(item, [str(name) for name in names])
-            raise ValueError(f"{parameter} names {item!r}, but X has no such column: {near}.")
+            raise ValueError(f"{parameter} names {item!r}, but X has no such column: {near}")
         return int(found[0])
     if isinstance(item, bool | np.bool_) or not isinstance(item, Integral):
         raise ValueError(

@@ -62,4 +62,5 @@ def _shrunk_means(levels: HostArray, functions: HostArray, weights: HostArray, n
     # The variance of the means of levels is that between levels and what is left of that within them.
     of_means = (counts @ means**2 - (np.count_nonzero(counts) - 1) * within) / total
     shrinkage = within / np.maximum(of_means, 1e-6 * within + 1e-300)
-    return np.asarray(mean + sums / (counts[:, None] + shrinkage))
+    # A level that no row has here, beside levels that do not vary within, has the mean of all rows.
+    return np.asarray(mean + sums / np.maximum(counts[:, None] + shrinkage, 1e-300))

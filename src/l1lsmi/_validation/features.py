@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from os import PathLike
+from os import PathLike, fsdecode
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,8 @@ from l1lsmi._arrays import (
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import RowTable, Table
 from l1lsmi._sparse import SparseMatrix
+from l1lsmi._validation.digits import Digits, may_be_large
+from l1lsmi._validation.lazy_frames import refuse_lazy
 from l1lsmi._validation.sparse import (
     first_not_finite,
     frame_to_columns,
@@ -72,10 +74,7 @@ def require_target(y: Any, estimator: Any = None) -> None:
 def check_same_rows(n_rows: int, n_targets: int) -> None:
     """Check that every row has a target."""
     if n_targets != n_rows:
-        raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, "
-            f"y has {n_targets}."
-        )
+        raise ValueError(f"X has {n_rows} rows, but y has {n_targets}: pass one target per row.")
 
 
 def check_device(table: Any, device: str) -> Table:
@@ -105,7 +104,8 @@ def check_device(table: Any, device: str) -> Table:
 def check_supports_out_of_core(selector: Any, X: Any, visits: bool) -> None:
     """Check that a selector can do with rows that are not in memory."""
     if not visits:
-        what = f"the path {str(X)!r}" if isinstance(X, (str, PathLike)) else f"a {type(X).__name__}"
+        is_path = isinstance(X, (str, bytes, PathLike))
+        what = f"the path {fsdecode(X)!r}" if is_path else f"a {type(X).__name__}"
         raise ValueError(
             f"X is {what}, but {type(selector).__name__} needs all rows in memory: pass a table of numbers, "
             "for instance a sample drawn by l1lsmi.sources.read_sample, or use L1LSMI or L1HSIC."
@@ -156,31 +156,43 @@ def check_features(
         if not sparse:
             raise ValueError("X is a sparse matrix, which is not supported: pass X.toarray().")
         return _check_sparse(X, estimator)
-    if X is None or isinstance(X, (dict, set, str)) or np.ma.is_masked(X):
-        what = "has masked values" if np.ma.is_masked(X) else f"is a {type(X).__name__}"
-        raise ValueError(f"X {what}: pass a table of numbers of shape (n_samples, n_features).")
+    refuse_masked(X)
+    if X is None or isinstance(X, (dict, set, str)):
+        raise ValueError(
+            f"X is a {type(X).__name__}: pass a table of numbers of shape (n_samples, n_features)."
+        )
     names = check_names(X)
-    _refuse_dates(X, names)
+    refuse_dates(X, names)
     rules: dict[str, Any] = {
         "dtype": [np.float64, np.float32],
         "ensure_all_finite": False,
         "ensure_min_samples": 2,
     }
     try:
-        checked = (
-            check_array(X, input_name="X", **rules)
-            if estimator is None
-            else validate_data(estimator, X, **rules)
-        )
+        # Numbers beyond the range of float64 become infinite, which is checked below.
+        with np.errstate(over="ignore", invalid="ignore"):
+            checked = (
+                check_array(X, input_name="X", **rules)
+                if estimator is None
+                else validate_data(estimator, X, **rules)
+            )
     except (TypeError, ValueError, OverflowError) as error:
         raise _explained(X, names, error) from None
+    _check_digits(X if hasattr(X, "shape") else np.asarray(X))
     check_finite(checked, names, allow_missing=allow_missing)
     return checked
 
 
+def refuse_masked(values: Any, what: str = "X") -> None:
+    """Check that no values are masked: as numbers they would be what is under the mask."""
+    rows = values if isinstance(values, (list, tuple)) else ()
+    if np.ma.is_masked(values) or any(np.ma.is_masked(row) for row in rows):
+        raise ValueError(f"{what} has masked values: fill them with NaN, or drop those rows.")
+
+
 def _check_sparse(X: Any, estimator: Any) -> SparseMatrix:
     names = check_names(X)
-    _refuse_dates(X, names)
+    refuse_dates(X, names)
     frame = is_sparse_frame(X)
     matrix = frame_to_columns(X) if frame else X
     rules: dict[str, Any] = {
@@ -197,6 +209,7 @@ def _check_sparse(X: Any, estimator: Any) -> SparseMatrix:
         checked = without_duplicates(check_array(matrix, input_name="X", **rules), X)
     except (TypeError, ValueError, OverflowError) as error:
         raise _explained(matrix, None, error) from None
+    _check_sparse_digits(matrix, names)
     where = first_not_finite(checked)
     if where is not None:
         what = "NaN" if np.isnan(checked[where]) else "infinity"
@@ -205,6 +218,24 @@ def _check_sparse(X: Any, estimator: Any) -> SparseMatrix:
         _check_feature_names(estimator, X, reset=True)
         estimator.n_features_in_ = int(checked.shape[1])
     return SparseMatrix.of(checked)
+
+
+def _check_sparse_digits(matrix: Any, names: Sequence[Any] | None) -> None:
+    if matrix.data.dtype.kind not in "iu" or not may_be_large(matrix.data):
+        return
+    columns, digits = matrix.tocsc(), Digits()
+    for j in range(columns.shape[1]):
+        values = columns.data[columns.indptr[j] : columns.indptr[j + 1]]
+        if values.size < columns.shape[0]:
+            values = np.append(values, np.zeros(1, dtype=values.dtype))
+        digits.add_column(values, j, _label(names, j))
+    digits.finish()
+
+
+def _check_digits(X: Any) -> None:
+    digits = Digits()
+    digits.add(X)
+    digits.finish()
 
 
 def check_finite(
@@ -236,10 +267,9 @@ def check_varying(table: Table | RowTable) -> None:
 
 def _check_foreign(X: Array, estimator: Any, allow_missing: bool) -> Array:
     try:
-        X = dense_values(X)
+        given, X = X, dense_values(X)
     except ValueError as error:
         raise ValueError(f"X {error}.") from None
-    xp = namespace(X)
     if X.ndim != 2:
         raise ValueError(f"Expected 2D array, got X with shape {tuple(X.shape)}: one row per sample.")
     if X.shape[0] < 2 or X.shape[1] < 1:
@@ -247,13 +277,23 @@ def _check_foreign(X: Array, estimator: Any, allow_missing: bool) -> Array:
             f"Found array X with n_samples={X.shape[0]} and {X.shape[1]} features: at least 2 rows and 1 "
             "feature are required."
         )
+    refuse_not_finite(X, allow_missing=allow_missing)
+    if given.dtype != X.dtype:
+        _check_digits(to_numpy(given))
+    if estimator is not None:
+        estimator.n_features_in_ = int(X.shape[1])
+    return X
+
+
+def refuse_not_finite(X: Array, *, allow_missing: bool = False) -> None:
+    """Check that no value of an array of any library is infinite nor, unless that is allowed, missing."""
+    xp = namespace(X)
+    if not xp.isdtype(X.dtype, "real floating"):
+        return
     wrong = xp.isinf(X) if allow_missing else ~xp.isfinite(X)
     if bool(xp.any(wrong)):
         row, column = np.argwhere(to_numpy(wrong))[0]
         raise _not_finite("infinity" if allow_missing else "NaN or infinity", row, str(column))
-    if estimator is not None:
-        estimator.n_features_in_ = int(X.shape[1])
-    return X
 
 
 def _not_finite(what: str, row: int, column: str) -> ValueError:
@@ -265,6 +305,7 @@ def _not_finite(what: str, row: int, column: str) -> ValueError:
 
 def check_names(X: Any) -> list[Any] | None:
     """Names of the columns, each of which is there once; None without names."""
+    refuse_lazy(X)
     # A table of pyarrow has names under another name.
     columns = getattr(X, "column_names", getattr(X, "columns", None))
     if columns is None:
@@ -273,6 +314,11 @@ def check_names(X: Any) -> list[Any] | None:
     name, count = Counter(map(str, names)).most_common(1)[0] if names else ("", 0)
     if count > 1:
         raise ValueError(f"X has {count} columns named {name!r}: rename or drop all but one.")
+    kinds = sorted({"str" if isinstance(one, str) else type(one).__name__ for one in names})
+    if len(kinds) > 1 and "str" in kinds:
+        raise ValueError(
+            f"X has column names of different types, {' and '.join(kinds)}: rename them all to text."
+        )
     return names
 
 
@@ -280,12 +326,13 @@ def _label(names: Sequence[Any] | None, column: int) -> str:
     return str(column) if names is None else repr(str(names[column]))
 
 
-def _refuse_dates(X: Any, names: list[Any] | None) -> None:
+def refuse_dates(X: Any, names: Sequence[Any] | None, what: str = "X") -> None:
+    """Check that neither an array nor a column of a dataframe has dates or times."""
     kinds = list(X.dtypes) if names is not None and hasattr(X, "dtypes") else [getattr(X, "dtype", "")]
     for column, kind in enumerate(kinds):
         if str(kind).lower().startswith(("date", "time", "duration")):
             where = f" in column {_label(names, column)}" if names is not None else ""
-            raise ValueError(f"X has dates or times{where}: turn them into numbers before fitting.")
+            raise ValueError(f"{what} has dates or times{where}: turn them into numbers before fitting.")
 
 
 def _explained(X: Any, names: list[Any] | None, error: Exception) -> ValueError | TypeError:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import Interval, InvalidParameterError, StrOptions
 
 #: Values of the parameter of selectors that take categories.
 CATEGORICAL: list[Any] = ["array-like", StrOptions({"from_dtype"}), None]
@@ -17,6 +17,21 @@ CATEGORICAL: list[Any] = ["array-like", StrOptions({"from_dtype"}), None]
 #: least and at most so many.
 POOL_VALUES = 2**25
 SPARSE_POOLS = (300, 1_000)
+
+
+class CheckedParameters(BaseEstimator):
+    """Base of estimators whose parameters are checked: True and False are no numbers."""
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        for name, rules in getattr(self, "_parameter_constraints", {}).items():
+            value = getattr(self, name, None)
+            is_number = isinstance(rules, list) and any(isinstance(rule, Interval) for rule in rules)
+            if isinstance(value, (bool, np.bool_)) and is_number and "boolean" not in rules:
+                raise InvalidParameterError(
+                    f"The {name!r} parameter of {type(self).__name__} must be a number, neither True nor "
+                    f"False. Got {value!r} instead."
+                )
 
 
 def check_pool_of_sparse(pool: Any, k: int | None, table: Any) -> int:
@@ -165,3 +180,13 @@ def seed_of(random_state: Any) -> int:
             f"random_state={random_state!r} cannot be used: pass a whole number from 0 to 2**32 - 1, a "
             "RandomState instance or None."
         ) from None
+
+
+def check_seconds(name: str, seconds: Any) -> float | None:
+    """A time limit: a positive number of seconds, or None."""
+    if seconds is None:
+        return None
+    is_number = isinstance(seconds, Real) and not isinstance(seconds, bool)
+    if not is_number or not seconds > 0:
+        raise ValueError(f"{name}={seconds!r} must be a positive number of seconds, or None.")
+    return float(seconds)

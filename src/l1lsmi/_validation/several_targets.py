@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from l1lsmi._arrays import HostArray, is_non_numpy, to_numpy
+from l1lsmi._validation.lazy_frames import refuse_lazy
 
 #: How the two columns of a survival target are given.
 TIME_AND_EVENT = "pass (time, event), with the event True or 1 where it happened and False or 0 where not"
@@ -34,6 +35,7 @@ def target_columns(y: Any) -> TargetColumns | None:
     """
     if isinstance(y, TargetColumns):
         return y
+    refuse_lazy(y, "y")
     if issparse(y):
         raise ValueError("y is a sparse matrix, which is not supported: pass y.toarray().")
     if hasattr(y, "columns") and not isinstance(y, (np.ndarray, dict)):

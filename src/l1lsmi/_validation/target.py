@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from numbers import Number
+from enum import Enum
+from numbers import Integral, Number
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from l1lsmi._arrays import (
 )
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.statistics import column_statistics
+from l1lsmi._validation.digits import EXACT, are_rounded, in_float64, is_exact
 from l1lsmi._validation.several_targets import (
     TargetColumns,
     checked_survival,
@@ -120,7 +122,11 @@ def _one_target(y: Any, task: str, row_weights: HostArray | None = None, what: s
         raise ValueError(f"Complex data not supported: {what} has complex values, pass real ones.")
     if values.dtype.kind in "mM":
         raise ValueError(_start(f"{what} has dates or times: pass numbers or labels."))
+    are_numbers = values.dtype.kind == "O" and all(isinstance(v, Number) for v in values)
+    if task == "auto" and are_numbers and len(set(values.tolist())) > MOST_CLASSES:
+        task = "regression"
     if values.dtype.kind == "O" and task == "regression":
+        _check_digits(values, what)
         values = _as_numbers(values, what)
     numeric = values.dtype.kind in "fiu"
     if numeric and not np.isfinite(values).all():
@@ -142,8 +148,10 @@ def _plain_target(y: Any, what: str = "y") -> HostArray:
         raise ValueError(_start(f"{what} {found}: pass one label or number per row."))
     if is_non_numpy(y):
         values = to_numpy(y)
-    elif isinstance(y, (list, tuple)) and any(is_missing(v) for v in y):
-        raise ValueError(MISSING_TARGET.format(what))
+    elif isinstance(y, (list, tuple)):
+        values = _of_list(y, what)
+    elif type(y).__module__.startswith("pyarrow"):
+        values = y.to_numpy(zero_copy_only=False)
     else:
         values = y.to_numpy() if hasattr(y, "to_numpy") else y
     try:
@@ -157,18 +165,63 @@ def _plain_target(y: Any, what: str = "y") -> HostArray:
         if any(is_missing(v) for v in values):
             raise ValueError(MISSING_TARGET.format(what))
         if all(isinstance(v, Number) and not isinstance(v, bool) for v in values):
-            return _as_numbers(values, what)
+            return _exact_numbers(values, what)
+        if len({type(v) for v in values}) == 1 and isinstance(values[0], Enum):
+            return np.array([v.name for v in values])
+    if values.dtype.kind == "f" and values.dtype.itemsize > 8:
+        numbers = in_float64(values)
+        if not np.array_equal(np.isinf(numbers), np.isinf(values)):
+            raise ValueError(_start(BEYOND_RANGE.format(what)))
+        return numbers
     return np.asarray(values)
+
+
+def _of_list(y: Sequence[Any], what: str) -> Any:
+    """A list as an array in which values that differ in the list still do."""
+    if any(is_missing(v) for v in y):
+        raise ValueError(MISSING_TARGET.format(what))
+    values = np.asarray(y)
+    kinds = {str if isinstance(v, str) else bytes if isinstance(v, bytes) else None for v in y}
+    large = values.dtype.kind == "f" and any(isinstance(v, int) and abs(v) > EXACT for v in y)
+    if large or len(kinds) > 1:
+        # NumPy would round whole numbers, or turn numbers into text.
+        values = np.empty(len(y), dtype=object)
+        values[:] = y
+    return values
+
+
+def _exact_numbers(values: HostArray, what: str) -> HostArray:
+    """Objects that are all numbers, in a type that tells them apart; as they are where there is none."""
+    if all(isinstance(v, Integral) for v in values):
+        low, high = int(min(values)), int(max(values))
+        for kind in (np.int64, np.uint64):
+            if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
+                return values.astype(kind)
+    return values if any(_is_rounded(v) for v in values) else _as_numbers(values, what)
+
+
+def _is_rounded(value: Any) -> bool:
+    return isinstance(value, Integral) and not is_exact(int(value))
 
 
 def is_missing(value: Any) -> bool:
     """Tell whether a value stands for none."""
-    if value is None:
+    if value is None or value is np.ma.masked:
         return True
     try:
         return bool(value != value)
     except (TypeError, ValueError):  # pandas.NA refuses to be compared
         return type(value).__name__ in ("NAType", "NaTType")
+
+
+def _check_digits(y: HostArray, what: str) -> None:
+    if are_rounded(y):
+        raise ValueError(
+            _start(
+                f"{what} has whole numbers whose differences are lost in float64, from {y.min()} to "
+                f"{y.max()}: subtract {y.min()} from them before fitting, or pass task='classification'."
+            )
+        )
 
 
 def _as_numbers(y: HostArray, what: str = "y") -> HostArray:
@@ -231,6 +284,7 @@ def _classes(y: HostArray, row_weights: HostArray | None = None, what: str = "y"
 def _values(y: HostArray, row_weights: HostArray | None = None, what: str = "y") -> Target:
     if y.dtype.kind not in "fiub":
         y = _as_numbers(y, what)
+    _check_digits(y, what)
     y = np.asarray(y, dtype=np.float64)
     if not np.isfinite(y).all():
         raise ValueError(_start(BEYOND_RANGE.format(what)))

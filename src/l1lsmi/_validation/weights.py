@@ -18,6 +18,8 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> HostArray | None:
     """Check weights of rows; None stays None, and one number is the weight of every row."""
     if sample_weight is None:
         return None
+    if np.ma.is_masked(sample_weight):
+        raise ValueError("sample_weight has masked values: pass one number per row.")
     try:
         given = to_numpy(sample_weight) if is_non_numpy(sample_weight) else np.asarray(sample_weight)
         weights = np.array(given, dtype=np.float64)

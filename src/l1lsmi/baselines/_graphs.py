@@ -6,12 +6,14 @@ L = D - S. A feature that takes similar values in similar rows is smooth: f' L f
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 import numpy as np
+from scipy.linalg import eigh
 from scipy.sparse import csr_array, diags_array, eye_array
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import LinearOperator, eigsh, splu
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 from scipy.stats import rankdata
 
 from l1lsmi._arrays import HostArray
@@ -28,7 +30,11 @@ MAX_EIGENVALUE = 2.0
 #: A sum of squares about the mean below this fraction of the sum of squares is a rounding error.
 CONSTANT = 1e-20
 #: Up to this many rows a dense eigendecomposition is faster than an iterative one.
-DENSE_ROWS = 500
+DENSE_ROWS = 2000
+#: Similarities below this, divided by the roots of both degrees, are lost in rounding errors of eigenvalues.
+NO_SIMILARITY = 1e-12
+#: Restarts after which products with the graph are given up: eigenvalues that cluster need its inverse.
+MAX_RESTARTS = 50
 #: Added to the eigenvalues of the Laplacian to make it invertible.
 SHIFT = 1e-9
 #: Decimals of the coordinates of features some of which are categories.
@@ -181,6 +187,7 @@ def spectral_scorer(graph: Graph, count: int, banded: bool) -> Scorer:
     The score is the sum of (2 - lambda_j) alpha_j^2, where the alpha_j are cosines of D^(1/2) f with the
     first ``count`` eigenvectors after the trivial one, D^(1/2) 1. A graph with more than ``count`` connected
     components has as many eigenvalues 0, whose eigenvectors have no order: the sum is over all of them.
+    Components are connected by similarities that exceed rounding errors.
 
     Parameters
     ----------
@@ -200,20 +207,24 @@ def spectral_scorer(graph: Graph, count: int, banded: bool) -> Scorer:
         found = _by_column(degrees @ z**2, widths)
         return np.where(found > 0, found, 1.0)
 
-    component = connected_components(graph, directed=False)[1]
-    _, component = np.unique(np.where(degrees > 0, component, -1), return_inverse=True)
-    weights = np.bincount(component, degrees)
+    root = np.sqrt(degrees)
+    normalised = _normalised(graph, root)
+    connected = normalised > NO_SIMILARITY
+    component = connected_components(connected, directed=False)[1]
+    # A row without neighbours has the eigenvalue 1.
+    inside = np.where(connected.sum(axis=1) > 0, degrees, 0.0)
+    _, component = np.unique(np.where(inside > 0, component, -1), return_inverse=True)
+    weights = np.bincount(component, inside)
     if np.count_nonzero(weights) > count:
-        members = csr_array((degrees, (component, np.arange(component.size))))
+        members = csr_array((inside, (component, np.arange(component.size))))
 
         def between(z: HostArray, widths: HostArray | None) -> HostArray:
             totals = (members @ z) ** 2 / np.where(weights > 0, weights, 1.0)[:, None]
-            inside = _by_column(totals.sum(axis=0) - (degrees @ z) ** 2 / weights.sum(), widths)
-            return np.asarray(MAX_EIGENVALUE * inside / squares(z, widths))
+            found = _by_column(totals.sum(axis=0) - (inside @ z) ** 2 / weights.sum(), widths)
+            return np.asarray(MAX_EIGENVALUE * found / squares(z, widths))
 
         return between
-    root = np.sqrt(degrees)
-    values, vectors = _leading_eigenpairs(graph, root, min(count, degrees.size - 1), banded)
+    values, vectors = _leading_eigenpairs(normalised, root, min(count, degrees.size - 1), banded)
 
     def score(z: HostArray, widths: HostArray | None) -> HostArray:
         cosines = _by_column((vectors.T @ (root[:, None] * z)) ** 2, widths) / squares(z, widths)
@@ -222,31 +233,43 @@ def spectral_scorer(graph: Graph, count: int, banded: bool) -> Scorer:
     return score
 
 
+def _normalised(graph: Graph, root: HostArray) -> Graph:
+    """Similarities divided by the roots of both degrees."""
+    inverse = diags_array(np.where(root > 0, 1.0 / np.where(root > 0, root, 1.0), 0.0))
+    return (inverse @ graph @ inverse).tocsc()
+
+
 def _leading_eigenpairs(
-    graph: Graph, root: HostArray, count: int, banded: bool
+    similarity: Graph, root: HostArray, count: int, banded: bool
 ) -> tuple[HostArray, HostArray]:
     """Smallest eigenvalues of the normalised Laplacian except the first, and their eigenvectors."""
     n = root.size
-    inverse = diags_array(np.where(root > 0, 1.0 / np.where(root > 0, root, 1.0), 0.0))
-    similarity = (inverse @ graph @ inverse).tocsc()
     first = root / np.linalg.norm(root)
-    if n <= DENSE_ROWS or count > n // 4:
-        # 1 - lambda is an eigenvalue of the similarity; the first, 1, is deflated to -1.
-        values, vectors = np.linalg.eigh(similarity.toarray() - 2 * np.outer(first, first))
-        return 1.0 - values[n - count :], vectors[:, n - count :]
-    if banded:
+    if n > DENSE_ROWS and count <= n // 4:
         # The eigenvalues of a chain cluster at 0: those of the inverse are well separated.
+        for inverted in (True,) if banded else (False, True):
+            with suppress(ArpackNoConvergence):
+                return _iterated(similarity, first, count, inverted)
+    # 1 - lambda is an eigenvalue of the similarity; the first, 1, is deflated to -1.
+    deflated = similarity.toarray() - 2 * np.outer(first, first)
+    values, vectors = eigh(deflated, subset_by_index=(n - count, n - 1), overwrite_a=True)
+    return 1.0 - values, vectors
+
+
+def _iterated(similarity: Graph, first: HostArray, count: int, inverted: bool) -> tuple[HostArray, HostArray]:
+    """The same from products of vectors with the similarity, or with the inverse of the Laplacian."""
+    n = first.size
+    if inverted:
         solve = splu((1.0 + SHIFT) * eye_array(n, format="csc") - similarity).solve
 
-        def multiply(v: HostArray) -> HostArray:
-            w = solve(v - first * (first @ v))
-            return np.asarray(w - first * (first @ w))
-    else:
-
-        def multiply(v: HostArray) -> HostArray:
+    def multiply(v: HostArray) -> HostArray:
+        if not inverted:
             return np.asarray(similarity @ v - 2 * first * (first @ v))
+        w = solve(v - first * (first @ v))
+        return np.asarray(w - first * (first @ w))
 
     operator = LinearOperator((n, n), multiply, dtype=np.float64)
     start = np.random.default_rng(0).normal(size=n)
-    values, vectors = eigsh(operator, k=count, which="LA", v0=start, ncv=min(n, max(60, 3 * count)))
-    return (1.0 / values - SHIFT if banded else 1.0 - values), vectors
+    basis = min(n, max(60, 3 * count))
+    values, vectors = eigsh(operator, k=count, which="LA", v0=start, ncv=basis, maxiter=MAX_RESTARTS)
+    return (1.0 / values - SHIFT if inverted else 1.0 - values), vectors

@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._clock import check_time
 
 #: Maximum number of knots to compute, over the number of active columns required.
 MAX_KNOTS = 50
@@ -66,6 +67,7 @@ def _knots(x: HostArray, y: HostArray, k: int) -> tuple[HostArray, HostArray]:
     """Penalties of the knots, and signs of the coefficients at each, until one has k active columns."""
     max_knots = min(k + k // 4, MAX_KNOTS * k)  # some columns leave again
     while True:
+        check_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # columns were left out
             penalties, _, coefs = lars_path(x, y, method="lasso", Gram=None, max_iter=max_knots)

@@ -13,6 +13,7 @@ from scipy.spatial import cKDTree
 from scipy.special import digamma, xlogy
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._clock import check_time
 
 #: Noise that tells ties apart, in standard deviations.
 NOISE = 1e-10
@@ -53,6 +54,7 @@ def weighted_information(
         y = y + NOISE * rng.normal(size=y.shape)
     found = np.empty(x.shape[1])
     for j in range(x.shape[1]):
+        check_time()
         if discrete[j] and y_is_discrete:
             found[j] = _of_states(x[:, j], y, weights)
         elif discrete[j] or y_is_discrete:

@@ -13,12 +13,15 @@ from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
 from l1lsmi._arrays import HostArray, to_numpy
+from l1lsmi._clock import check_time
 from l1lsmi._rows.table import Table
 
 #: Number of distances in a block: 4 MB.
 BLOCK_SIZE = 2**19
 #: Number of differences in a block: 1 MB fits into the cache.
 DIFFERENCE_BLOCK_SIZE = 2**17
+#: Differences of single columns that are added up at a time, in about a tenth of a second.
+BLOCK_STEPS = 2**26
 #: A k-d tree is faster than all pairwise distances up to about this many columns.
 MAX_TREE_COLUMNS = 8
 
@@ -294,7 +297,12 @@ class MixedColumns:
         """Distances of the rows of a block from all rows; infinite from a row to itself."""
         total = np.zeros((block.stop - block.start, self.n_rows))
         if self.numeric.shape[1]:
-            total = cdist(self.numeric[block], self.numeric, "cityblock")
+            # A few rows at a time: a distance takes a step for each column.
+            step = max(1, BLOCK_STEPS // (self.n_rows * self.numeric.shape[1]))
+            for start in range(0, block.stop - block.start, step):
+                check_time()
+                some = self.numeric[block][start : start + step]
+                total[start : start + step] = cdist(some, self.numeric, "cityblock")
         if self.indicators.shape[1]:
             # |a - b| = a + b - 2 a b for indicators.
             total += self.indicator_sums[block, None] + self.indicator_sums

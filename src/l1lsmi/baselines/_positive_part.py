@@ -18,6 +18,7 @@ import numpy as np
 from scipy.linalg import blas, eigh_tridiagonal
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._clock import check_time
 from l1lsmi._numerics.correlation import correlation_between
 from l1lsmi.baselines._simplex_qp import (
     RANK_TOLERANCE,
@@ -122,6 +123,7 @@ class _Lanczos:
         forms: list[float] = []
         exhausted = False
         for j in range(len(basis)):
+            check_time()
             after = matrix @ basis[j]
             if j == 0:
                 self.product = after.copy()
@@ -180,6 +182,7 @@ def _outer_eigenvectors(matrix: CorrelationMatrix) -> tuple[HostArray, HostArray
     blocks: list[HostArray] = []
     images: list[HostArray] = []
     while len(blocks) < BLOCK_STEPS:
+        check_time()
         blocks.append(block)
         images.append(matrix @ block)
         known = np.hstack(blocks)
@@ -311,6 +314,7 @@ def minimise_with_positive_part(
     model = _Model(matrix)
     rough, change = True, math.inf
     for _ in range(MOST_ITERATIONS):
+        check_time()
         found = minimise_on_simplex(model.hessian(), linear, np.flatnonzero(w))
         last, w = w, found.weights
         change, before = float(np.abs(w - last).max() / w.max()), change

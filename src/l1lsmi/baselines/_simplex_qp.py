@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import eigh, lapack, lstsq
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._clock import check_time
 
 #: Initial number of weights in the working set, and maximum number added in an iteration.
 WORKING_SET = 300
@@ -117,6 +118,7 @@ def minimise_on_simplex(
     working = np.sort(np.argsort(linear, kind="stable")[:WORKING_SET]) if first is None else first
     best = np.inf
     while True:
+        check_time()
         w = _minimise_dense(hessian.block(working), linear[working])
         gradient = hessian.product(working, w) + linear
         level = float(w @ gradient[working])

@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from l1lsmi._arrays import HostArray, to_numpy
 from l1lsmi._base import Selector
+from l1lsmi._clock import check_time
 from l1lsmi._numerics.ranking import rank, rounded, scatter, take_best
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.statistics import column_statistics, standardize
@@ -213,6 +214,7 @@ def _multi_task_lasso(x: HostArray, y: HostArray, k: int) -> tuple[HostArray, Ho
     best: tuple[HostArray, HostArray, float]
     best = (np.zeros((x.shape[1], y.shape[1])), np.zeros(x.shape[1], dtype=bool), largest)
     for _ in range(MAX_BISECTIONS):
+        check_time()
         penalty = above / 2 if below == 0 else float(np.sqrt(above * below))
         if penalty < MIN_PENALTY * largest:
             break

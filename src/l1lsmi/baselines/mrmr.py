@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from l1lsmi._arrays import HostArray, to_numpy
 from l1lsmi._base import Selector
+from l1lsmi._clock import check_time
 from l1lsmi._numerics.correlation import Whitened, correlation_between, f_statistic
 from l1lsmi._numerics.discrete import States, discretise, discretise_any, is_discrete
 from l1lsmi._numerics.ranking import rank, scatter
@@ -233,6 +234,7 @@ def _states_of(table: Table, n_bins: int | None, weights: HostArray | None) -> H
     kind = np.int16 if n_bins is None or n_bins < 2**15 else np.int32
     codes, start = np.empty((table.n_rows, table.varying.size), dtype=kind), 0
     for piece in column_pieces(table):
+        check_time()
         codes[:, start : start + piece.shape[1]] = discretise(piece, n_bins, weights)
         start += piece.shape[1]
     return codes
@@ -257,6 +259,7 @@ def _greedy(
     scores = relevance.copy()
     chosen: list[int] = []
     while len(chosen) < k:
+        check_time()
         best = scores[free].max()
         equal = free & (scores >= best - TOLERANCE * (abs(best) + (not quotient)))
         chosen.append(int(np.argmax(equal)))

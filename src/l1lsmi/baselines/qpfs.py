@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -10,6 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from l1lsmi._arrays import HostArray, to_numpy
 from l1lsmi._base import Selector
+from l1lsmi._clock import call_in_thread
 from l1lsmi._numerics.correlation import (
     Whitened,
     correlation_between,
@@ -31,6 +33,8 @@ from l1lsmi.baselines._simplex_qp import (
     nystrom_factor,
 )
 
+#: With more features, eigenvalues of their correlations take so long that Ctrl-C must not wait for them.
+QUICK = 500
 #: Most features whose matrix Q is decomposed into eigenvectors.
 MOST_DECOMPOSED = 2500
 #: Most features of a sparse table whose matrix Q is computed.
@@ -181,7 +185,8 @@ class QPFS(Selector):
             if target.row_weights is not None:
                 # Products of columns are then weighted sums.
                 x *= np.sqrt(target.row_weights)[:, None]
-            alpha, minimum = self._solve(x, relevance)
+            solve = self._solve if x.shape[1] <= QUICK else partial(call_in_thread, self._solve)
+            alpha, minimum = solve(x, relevance)
         else:
             x, n_levels = columns_of_any_kind(table)
             relevance = _relevance_of_any_kind(x, n_levels, target)

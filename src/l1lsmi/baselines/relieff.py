@@ -10,8 +10,10 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from l1lsmi._arrays import HostArray, call_single_threaded, single_threaded_blas
+from l1lsmi._arrays import HostArray
 from l1lsmi._base import Selector
+from l1lsmi._blas import call_single_threaded, single_threaded_blas
+from l1lsmi._clock import check_time
 from l1lsmi._numerics.ranking import learned_from_scores
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Table
@@ -168,6 +170,7 @@ class ReliefF(Selector):
         batch_size = 8 * effective_n_jobs(self.n_jobs)
         with single_threaded_blas(), Parallel(n_jobs=self.n_jobs, prefer="threads") as parallel:
             while batch := list(islice(blocks, batch_size)):
+                check_time()
                 for result in parallel(
                     delayed(call_single_threaded)(term, columns, block, *arguments) for block in batch
                 ):

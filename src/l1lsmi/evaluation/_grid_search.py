@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._clock import check_time
 from l1lsmi.evaluation._svm import fit_predict, is_classes
 
 #: Bounds on the dual coefficients.
@@ -133,6 +134,7 @@ class _BestFirstSearch:
         return np.ascontiguousarray(self.kernels[width][self.problem.fold_of_row != fold].T)
 
     def _fit(self, c: int, width: int, fold: int) -> float:
+        check_time()
         in_fold = self.problem.fold_of_row == fold
         train, test = np.flatnonzero(~in_fold), np.flatnonzero(in_fold)
         y = self.problem.y

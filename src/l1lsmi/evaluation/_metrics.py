@@ -46,7 +46,7 @@ def class_metrics(
         Fold in which each row was held out.
     """
     wrong = (predicted != truth).astype(np.float64)
-    found = {"error rate": _mean(wrong, folds), "balanced accuracy": _balanced_accuracy(truth, wrong)}
+    found = {"error rate": _rate(wrong, folds), "balanced accuracy": _balanced_accuracy(truth, wrong)}
     if scores is not None and np.unique(truth).size > 1:
         found["AUC"] = _area(truth, scores)
         if are_probabilities:
@@ -85,6 +85,24 @@ def _mean(losses: HostArray, folds: HostArray) -> Estimate:
     means = np.bincount(folds, losses)[counts > 0] / counts[counts > 0]
     of_folds = means.std(ddof=1) / np.sqrt(means.size) if means.size > 1 else 0.0
     return Estimate(float(losses.mean()), float(max(of_rows, of_folds)))
+
+
+def _rate(wrong: HostArray, folds: HostArray) -> Estimate:
+    """Share of wrong predictions, whose standard error is not 0 where there are none."""
+    found = _mean(wrong, folds)
+    share = (wrong.sum() + 1) / (wrong.size + 2)  # the rule of succession
+    return Estimate(found.value, max(found.standard_error, float(np.sqrt(share * (1 - share) / wrong.size))))
+
+
+def of_overlapping_folds(metrics: dict[str, Estimate], n_tested: int, n_train: int) -> dict[str, Estimate]:
+    """Standard errors of the procedure, and not only of the predictions that were tested.
+
+    The models of all folds share most of their training rows, so that their errors differ less than those of
+    models of other rows. The variance is enlarged by the factor 1 + tested / training rows (Nadeau and
+    Bengio, Inference for the generalization error, Machine Learning 52, 2003).
+    """
+    factor = np.sqrt(1 + n_tested / n_train)
+    return {name: Estimate(one.value, float(factor * one.standard_error)) for name, one in metrics.items()}
 
 
 def _balanced_accuracy(truth: HostArray, wrong: HostArray) -> Estimate:

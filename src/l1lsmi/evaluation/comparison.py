@@ -89,7 +89,7 @@ def compare_methods(errors: Any, *, alpha: float = 0.05) -> Comparison:
             f"{partly[0]}: drop those trials of all methods, or make the whole column nan."
         )
     if missing.all():
-        raise ValueError("errors has only nan: at least one method needs results.")
+        raise ValueError("errors has only nan: pass the errors of at least one method.")
     best = int(np.where(missing, np.inf, values).mean(axis=0).argmin())
     p_values = np.array([_p_value(column, values[:, best]) for column in values.T])
     return Comparison(best, p_values >= alpha, p_values)

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import get_tags
 
-from l1lsmi._arrays import HostArray, single_threaded_blas
+from l1lsmi._arrays import HostArray
+from l1lsmi._blas import single_threaded_blas
+from l1lsmi._clock import check_time
 from l1lsmi._numerics.target import Target
 from l1lsmi._validation.columns import Columns, take_rows
 from l1lsmi._validation.folds import check_groups
@@ -19,7 +21,13 @@ from l1lsmi._validation.target import plain_target, target_rows
 from l1lsmi.evaluation._checks import check_any_kind, check_task, required
 from l1lsmi.evaluation._coordinates import learned_coordinates
 from l1lsmi.evaluation._folds import fold_rows
-from l1lsmi.evaluation._metrics import Estimate, class_metrics, number_metrics, standardised
+from l1lsmi.evaluation._metrics import (
+    Estimate,
+    class_metrics,
+    number_metrics,
+    of_overlapping_folds,
+    standardised,
+)
 from l1lsmi.evaluation._models import Predictions, model_name, predict_rows
 from l1lsmi.evaluation._several import needs_standardised_error
 from l1lsmi.evaluation.selectors import given_to_selectors
@@ -143,7 +151,8 @@ def selection_scores(
     Notes
     -----
     There are three folds for more than 50,000 values, else ten up to 150 rows, else five. Of more than 20,000
-    rows one fold is held out, of which 10,000 rows at most are tested.
+    rows one fold is held out, of which 10,000 rows at most are tested. Standard errors allow for the
+    training rows that folds share (Nadeau and Bengio, 2003).
 
     Examples
     --------
@@ -260,6 +269,7 @@ class _Data:
 
     def support(self, name: str, selector: Any, train: HostArray) -> HostArray:
         """Columns of a set, selected from training rows."""
+        check_time()
         if selector is None:
             return np.arange(self.columns.x.shape[1] if name == ALL else 0)
         if self.target.is_classification and np.unique(self.target.codes[train]).size == 1:
@@ -276,6 +286,7 @@ class _Data:
     def predict(
         self, support: HostArray, train: HostArray, test: HostArray, rng: np.random.Generator
     ) -> _Fold:
+        check_time()
         known = self.columns.part(train, support)
         coordinates = learned_coordinates(known)
         seen, unseen = coordinates(known.x), coordinates(self.columns.part(test, support).x)
@@ -299,12 +310,14 @@ class _Data:
         fold_of_row = np.repeat(np.arange(len(found)), [fold.rows.size for fold in found])
         parts = [fold.predictions[i] for fold in found]
         truth, predicted = _numbers(target)[rows], np.concatenate([part.values for part in parts])
+        n_train = found[0].n_train
         if not target.is_classification:
-            return number_metrics(truth, predicted, fold_of_row)
+            return of_overlapping_folds(number_metrics(truth, predicted, fold_of_row), rows.size, n_train)
         known = [part.scores for part in parts if part.scores is not None]
         scores = np.concatenate(known) if len(known) == len(parts) else None
         are_probabilities = all(part.are_probabilities for part in parts)
-        return class_metrics(truth, predicted, scores, are_probabilities, fold_of_row)
+        metrics = class_metrics(truth, predicted, scores, are_probabilities, fold_of_row)
+        return of_overlapping_folds(metrics, rows.size, n_train)
 
 
 def _numbers(target: Target) -> HostArray:

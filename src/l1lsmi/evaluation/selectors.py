@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from l1lsmi._arrays import HostArray, is_non_numpy, to_numpy
+from l1lsmi._clock import Budget, check_time, while_time_is_left
 from l1lsmi._numerics.target import Target
 from l1lsmi._validation.columns import Columns, has_numbers_only, is_frame, take_rows
 from l1lsmi._validation.folds import check_groups
-from l1lsmi._validation.parameters import for_other_rows, seed_of
+from l1lsmi._validation.parameters import check_seconds, for_other_rows, seed_of
 from l1lsmi._validation.target import plain_target, target_rows
 from l1lsmi._warnings import DataWarning
 from l1lsmi.evaluation._checks import check_any_kind, check_task, numbers_of, required
@@ -111,6 +112,7 @@ def compare_selectors(
     progress: Callable[[str, int, int], None] | None = None,
     stop: Callable[[], bool] | None = None,
     categorical_features: Any = "from_dtype",
+    time_limit: float | None = None,
 ) -> SelectorComparison:
     """Compare selectors by the error of a support vector machine on held-out rows.
 
@@ -151,6 +153,9 @@ def compare_selectors(
         selectors evaluated so far.
     categorical_features : "from_dtype", None, or names, numbers or a mask of columns, default="from_dtype"
         Columns that are categories for the support vector machine; selectors have a parameter of their own.
+    time_limit : float or None, default=None
+        Seconds after which the comparison ends with the selectors evaluated so far; what has begun is cut
+        short, also where a selector has a time limit of its own.
 
     Returns
     -------
@@ -173,15 +178,20 @@ def compare_selectors(
     if not isinstance(n_splits, Integral) or isinstance(n_splits, bool) or int(n_splits) < 1:
         raise ValueError(f"n_splits={n_splits!r} must be an integer, at least 1.")
     check_task(task)
+    budget = Budget(check_seconds("time_limit", time_limit))
     columns, target = check_any_kind(X, required("y", y), task, categorical_features)
     given = given_to_selectors(X, columns, selectors)
     data = _split_data(given, columns, y, target, task, int(n_splits), n_train, groups, random_state)
     entries: dict[str, Any] = {**selectors, **({ALL_FEATURES: None} if include_all else {})}
-    results = tuple(data.evaluate_all(entries, on_all_rows, progress, stop or (lambda: False)))
+    results: list[Compared] = []
+    with while_time_is_left(budget):
+        for one in data.evaluate_all(entries, on_all_rows, progress, stop or (lambda: False)):
+            results.append(one)
+            check_time()
     train, test = data.splits[0]
     return SelectorComparison(
-        results=results,
-        agreement=_agreement(results if on_all_rows else ()),
+        results=tuple(results),
+        agreement=_agreement(tuple(results) if on_all_rows else ()),
         task=data.task,
         n_splits=int(n_splits),
         n_rows=int(data.y.shape[0]),

@@ -103,10 +103,10 @@ def how_many(selector: Any) -> str | None:
     top = int(validation.mean.argmax())
     largest, most = int(validation.k[top]), percent(float(validation.mean[top]))
     if largest == n_selected:
-        return f"No other number of features predicts more than {n_selected:,}."
+        return "No larger or smaller number of features predicts more."
     return (
-        f"{_capital(_count(largest))} predict most, {most}; {n_selected:,} is the smallest number within one "
-        "standard error of that."
+        f"{_capital(_count(largest))} predict most, {most}; {n_selected:,} is the smallest number that "
+        "leaves at most 1 % more unpredicted."
     )
 
 

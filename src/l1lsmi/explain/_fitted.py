@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from l1lsmi._arrays import Array, HostArray
 from l1lsmi._validation.columns import Columns
 from l1lsmi._validation.tables import check_columns
-from l1lsmi.strategies.validation import STOPPED
+from l1lsmi.strategies.selection import STOPPED
 
 #: How messages begin that say what cannot be made of an empty set.
 NO_FEATURES = "selector has selected no features"

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._clock import check_time
 from l1lsmi._numerics.correlation import correlation_between, correlation_of_columns
 from l1lsmi._numerics.discrete import is_discrete
 from l1lsmi._numerics.ranking import best_first
@@ -63,6 +64,7 @@ class PairwiseSMI:
 
     def smi(self, one: int, other: int) -> float:
         """Symmetric in its arguments; 0 for constant columns."""
+        check_time()
         first, last = sorted((one, other), key=lambda column: (not self._is_discrete(column), column))
         forward = self._directed_smi(last, target=first)
         if self._is_discrete(first) != self._is_discrete(last) or forward < NEGLIGIBLE:

@@ -59,7 +59,8 @@ class Reasons:
         if alone <= self.noise:
             if smi < MIN_SHARED or not self._replaces(column, nearest):
                 return "silent", (
-                    f"its score alone, {alone:.3f}, does not exceed the noise level, {self.noise:.3f}"
+                    f"its score alone, {round(alone, 3) + 0.0:.3f}, does not exceed the noise level, "
+                    f"{self.noise:.3f}"
                 )
             if is_same:
                 return "redundant", f"{other} carries the same information and more {shared}"

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from l1lsmi._arrays import HostArray, gather, to_numpy
+from l1lsmi._clock import check_time
 from l1lsmi._numerics.ranking import best_first
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import Resources, RowTable, Table
@@ -139,6 +140,7 @@ class SubsetScorer:
 
     def score(self, columns: Iterable[int]) -> float:
         """Score of a set of columns, at least 0; the empty set and constant columns score 0."""
+        check_time()
         inside = self.varying(columns)
         key = tuple(inside.tolist())
         if key not in self._scores:

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi._arrays import HostArray, single_threaded_blas, to_numpy
+from l1lsmi._arrays import HostArray, to_numpy
+from l1lsmi._blas import single_threaded_blas
+from l1lsmi._clock import check_time
 from l1lsmi._numerics.held_out import predict_unseen
 from l1lsmi._numerics.sampling import stratified_folds
 from l1lsmi._numerics.squared_loss.target_functions import TargetFunctions
@@ -171,6 +173,7 @@ def held_out_losses(
         # In random order, as the kernel centres are evenly spaced.
         train, test = rng.permutation(np.flatnonzero(folds != fold)), np.flatnonzero(folds == fold)
         for place, inside in enumerate(places):
+            check_time()
             predicted = predict_unseen(points[train][:, inside], functions[train], points[test][:, inside])
             losses[place, test] = ((functions[test] - predicted) ** 2).sum(axis=1)
     return losses

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi._arrays import HostArray, single_threaded_blas
+from l1lsmi._arrays import HostArray
+from l1lsmi._blas import single_threaded_blas
 from l1lsmi._validation.parameters import check_count
 from l1lsmi.explain._subset_scorer import SubsetScorer
 from l1lsmi.explain.sample import MAX_ROWS

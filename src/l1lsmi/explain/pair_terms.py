@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi._arrays import HostArray, single_threaded_blas
+from l1lsmi._arrays import HostArray
+from l1lsmi._blas import single_threaded_blas
 from l1lsmi._numerics.ranking import scatter
 from l1lsmi._numerics.target import Target
 from l1lsmi._numerics.terms.families import BEND, TREND, Term, z_scores

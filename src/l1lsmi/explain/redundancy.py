@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi._arrays import HostArray, single_threaded_blas
+from l1lsmi._arrays import HostArray
+from l1lsmi._blas import single_threaded_blas
 from l1lsmi._numerics.ranking import best_first
 from l1lsmi._validation.parameters import check_count
 from l1lsmi.explain._noise_level import by_dependence

@@ -11,11 +11,8 @@ from pyarrow import types
 
 from l1lsmi._columns.arrow import as_float, days_since_epoch, kind_of, one_chunk
 from l1lsmi.files._strings import add_strings
-from l1lsmi.files._table_builder import TableBuilder, add_numbers
+from l1lsmi.files._table_builder import MAX_EXACT, ROUNDED, TableBuilder, add_numbers
 from l1lsmi.files.table import Values
-
-#: Larger whole numbers are not all distinct in float64.
-MAX_EXACT = 2.0**53
 
 
 def table_of_arrays(names: Sequence[str], arrays: Sequence[Any], decimal: str = ".") -> TableBuilder:
@@ -60,7 +57,7 @@ def add_arrays(
             values = as_float(array)
             numbers.append((index, values, raw))
             if str(array.type) in ("int64", "uint64") and (np.abs(values) > MAX_EXACT).any():
-                table.add_remark(index, "with whole numbers that are rounded to 53 bits")
+                table.add_remark(index, ROUNDED)
         elif kind == "yes/no":
             add_numbers(table, [index], as_float(array)[None], [raw], words=("false", "true"))
         elif kind == "date":

@@ -47,7 +47,7 @@ def table_with_header(
     filled = [index + 1 for index in unnamed if index and index not in empty]
     if filled:
         raise FileProblem(
-            f"{printable(source)} has {counted(len(filled), 'column')} with values but without a name, first "
+            f"{printable(source)} has values without a name in {counted(len(filled), 'column')}, first in "
             f"column {filled[0]}: fill the first row."
         )
     kept = [index for index in range(len(names)) if index not in empty]

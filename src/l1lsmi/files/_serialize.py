@@ -15,8 +15,8 @@ from pyarrow import feather, parquet, types
 
 from l1lsmi._columns.dates import MICROSECONDS_PER_DAY
 from l1lsmi._messages import first_line, printable
-from l1lsmi.files._arrow_arrays import MAX_EXACT
 from l1lsmi.files._libraries import import_optional
+from l1lsmi.files._table_builder import MAX_EXACT
 from l1lsmi.files.problem import FileProblem
 from l1lsmi.files.table import Column, Values
 

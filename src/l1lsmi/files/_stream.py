@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,11 +12,16 @@ from typing import Any
 import numpy as np
 
 from l1lsmi import _arrow
+from l1lsmi.files import _memory
 from l1lsmi.files._formats import FORMATS, format_of_name
 from l1lsmi.files._formats.arrow import add_table, check_decoded, exclude_index
+from l1lsmi.files._formats.arrow_buffers import decompressed_sizes, largest_column, total_size
 from l1lsmi.files._table_builder import TableBuilder
 from l1lsmi.files.problem import file_problems
 from l1lsmi.files.table import Column, DataTable, Values, split_names
+
+#: Buffers of a column of text, which has most.
+MAX_BUFFERS = 3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,7 +114,7 @@ def stream_table(
         names = schema.names
     except _arrow.READ_ERRORS:
         return None
-    if n_rows * len(names) <= _arrow.BATCH_VALUES:
+    if n_rows * len(names) <= _arrow.BATCH_VALUES or not _can_decompress(file, n_rows):
         return None
     targets, drop, keep = _checked_names(names, target, drop, keep, source)
     features = _features(schema, targets, drop, keep)
@@ -124,6 +130,23 @@ def stream_table(
     return StreamedTable(
         table.columns, n_rows, source, format, tuple(table.notes), sha256, file=file, dataset=dataset
     )
+
+
+def _columns_at_a_time(n_rows: int) -> int:
+    return max(1, _arrow.BATCH_VALUES // (8 * n_rows))
+
+
+def _can_decompress(file: _arrow.ArrowFile, n_rows: int) -> bool:
+    """Whether every record batch of a Feather file, and a few columns of all of them, fit into memory."""
+    if file.parquet is not None:
+        return True
+    try:
+        sizes = decompressed_sizes(file.stream)
+    except (struct.error, ValueError, IndexError, *_arrow.READ_ERRORS):
+        return False
+    batch = max((total_size([one]) for one in sizes), default=0)
+    columns = MAX_BUFFERS * _columns_at_a_time(n_rows) * largest_column(sizes)
+    return max(batch, columns) <= _memory.available_memory()
 
 
 def _checked_names(
@@ -156,7 +179,7 @@ def _without_values(
         with file_problems(source, FORMATS["parquet"].title):
             check_decoded(file.parquet, source)
     table = TableBuilder(names)
-    step = max(1, _arrow.BATCH_VALUES // (8 * n_rows))
+    step = _columns_at_a_time(n_rows)
     for start in range(0, len(names), step):
         indices = range(start, min(start + step, len(names)))
         with file_problems(source, "a table of Arrow"):

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from l1lsmi._columns.arrow import string_cells
 from l1lsmi._columns.cells import MISSING as MISSING_WORDS
 from l1lsmi.files._column_of_cells import column_of_cells
-from l1lsmi.files._table_builder import TableBuilder, add_numbers
+from l1lsmi.files._table_builder import MAX_EXACT, ROUNDED, TableBuilder, add_numbers
 from l1lsmi.files.table import Values
 
 MISSING = pa.array(sorted(MISSING_WORDS), pa.large_string())
@@ -20,6 +20,8 @@ MISSING = pa.array(sorted(MISSING_WORDS), pa.large_string())
 BATCH_SIZE = 1 << 22
 FIRST_ROWS = 5
 
+#: Whole numbers that may have more than 53 bits.
+LONG = r"^\s*[+-]?\d{16,}\s*$"
 NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?([iI]nf|[iI]nfinity|INF)"
 
 
@@ -49,6 +51,11 @@ def add_strings(
             column = column_of_cells(table.names[index], string_cells(arrays[start + j]), decimal, raw)
             table.set(index, column)
         chosen = [start + j for j in np.flatnonzero(numeric).tolist()]
+        for j, values in zip(chosen, matrix, strict=True):
+            if (np.abs(values) > MAX_EXACT).any() and pc.any(
+                pc.match_substring_regex(arrays[j], LONG)
+            ).as_py():
+                table.add_remark(indices[j], ROUNDED)
         add_numbers(table, [indices[j] for j in chosen], matrix, [raws[j] for j in chosen])
 
 

@@ -11,6 +11,10 @@ import numpy as np
 from l1lsmi._columns.use import remark_notes
 from l1lsmi.files.table import Column, Values
 
+#: Larger whole numbers are not all distinct in float64.
+MAX_EXACT = 2.0**53
+ROUNDED = "with whole numbers that are rounded to 53 bits"
+
 
 class TableBuilder:
     """Collects columns in any order, with notes about them.

@@ -356,7 +356,7 @@ class _Features:
         if len(kept) < 2:
             raise FileProblem(
                 f"{source} has {counted(len(kept), 'row')} without missing values, and at least 2 are "
-                'needed: use missing="keep", or drop the columns that have most.'
+                'needed: use missing="keep", or drop the columns with the most missing values.'
             )
         if len(kept) < len(rows):
             notes.append(f"Left out {counted(len(rows) - len(kept), 'row')} with missing values.")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from l1lsmi._messages import first_line, printable
+
+#: An object or a class in the words of an error.
+OBJECT = re.compile(r"<[^<>]* at 0x|<class |<cyfunction ")
 
 
 class FileProblem(ValueError):
@@ -58,6 +62,13 @@ def file_problems(source: str, what: str) -> Iterator[None]:
         raise memory_problem(source) from None
     except Exception as error:
         raise FileProblem(
-            f"{printable(source)} cannot be read as {what}, it may be damaged or of another format "
-            f"({first_line(error)})."
+            f"{printable(source)} cannot be read as {what}, it may be damaged or of another format"
+            f"{_reason(error)}."
         ) from error
+
+
+def _reason(error: Exception) -> str:
+    """What a library says, in brackets; nothing where it names objects of Python."""
+    cause = error.__cause__ if isinstance(error, SystemError) and error.__cause__ is not None else error
+    words = first_line(cause)
+    return "" if OBJECT.search(words) else f" ({words})"

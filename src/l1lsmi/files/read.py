@@ -14,7 +14,7 @@ from l1lsmi.files._libraries import require_pyarrow
 from l1lsmi.files._memory import read_all
 from l1lsmi.files._table_builder import TableBuilder
 from l1lsmi.files.problem import FileProblem, empty_problem
-from l1lsmi.files.table import DataTable
+from l1lsmi.files.table import STANDARD_INPUT, DataTable
 
 
 def read_table(
@@ -119,7 +119,7 @@ def _bytes(source: str | Path | BinaryIO) -> tuple[bytes, str]:
         if sys.stdin is None:
             raise FileProblem("standard input is closed: pass the path of a file instead.")
         try:
-            return read_all(sys.stdin.buffer, "standard input"), "standard input"
+            return read_all(sys.stdin.buffer, STANDARD_INPUT), STANDARD_INPUT
         except OSError as error:
             raise FileProblem(f"standard input cannot be read ({error.strerror or error}).") from None
     name = str(source)

@@ -17,6 +17,8 @@ from l1lsmi._messages import counted, printable, quoted, suggestion
 from l1lsmi.files.problem import FileProblem
 
 Values = npt.NDArray[Any]
+#: The source of a table that was read from it.
+STANDARD_INPUT = "standard input"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -161,10 +163,10 @@ class DataTable:
         """The column of that name; if there is none, the error suggests similar names."""
         if name not in self._index_of:
             is_data = any("looks like data" in note for note in self.notes)
-            hint = "; the first row looks like data, so put a row of names above it" if is_data else ""
+            hint = " The first row looks like data: put a row of names above it." if is_data else ""
             raise FileProblem(
                 f"{printable(self.source)} has no column named {quoted(name)}: "
-                f"{suggestion(name, self.names)}{hint}."
+                f"{suggestion(name, self.names)}{hint}"
             )
         return self.columns[self._index_of[name]]
 

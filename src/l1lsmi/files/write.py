@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from l1lsmi._atomic_file import write_atomically
 from l1lsmi._messages import first_line, printable, quoted
 from l1lsmi.files._libraries import require_pyarrow
 from l1lsmi.files.problem import FileProblem
-from l1lsmi.files.table import Column, DataTable, Values
+from l1lsmi.files.table import STANDARD_INPUT, Column, DataTable, Values
 
 SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".feather", ".xlsx")
 
@@ -103,8 +105,9 @@ def _suffix(path: Path) -> str:
 
 def _check_not_source(table: DataTable, path: Path) -> None:
     try:
-        same = path.samefile(table.source)
-    except (OSError, ValueError):
+        source = sys.stdin.fileno() if table.source == STANDARD_INPUT else table.source
+        same = os.path.samestat(os.stat(path), os.stat(source))
+    except (OSError, ValueError, AttributeError):  # one of them is no file
         return
     if same:
         raise FileProblem(f"{printable(path)} is the file that the table was read from: choose another name.")

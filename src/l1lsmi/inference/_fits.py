@@ -14,7 +14,8 @@ from sklearn import get_config
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
-from l1lsmi._arrays import HostArray, call_single_threaded, to_numpy
+from l1lsmi._arrays import HostArray, to_numpy
+from l1lsmi._blas import call_single_threaded
 from l1lsmi._numerics.target import Target
 from l1lsmi._validation.columns import has_numbers_only, is_frame, take_rows, text_levels
 from l1lsmi._validation.features import check_features, check_names, check_same_rows, tell_features
@@ -40,11 +41,7 @@ def check_rows(
     if y is None:
         return x, None, None
     target = check_target(y, task)
-    if target.n_rows != x.shape[0]:
-        raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: X has {x.shape[0]} rows, "
-            f"y has {target.n_rows}."
-        )
+    check_same_rows(x.shape[0], target.n_rows)
     return x, plain_target(y, task), target
 
 

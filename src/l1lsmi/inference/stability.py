@@ -16,6 +16,7 @@ from sklearn.utils.metadata_routing import MetadataRouter
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._base import Selector
+from l1lsmi._clock import Budget
 from l1lsmi._progress import Progress
 from l1lsmi._validation.columns import take_rows
 from l1lsmi._validation.folds import check_groups
@@ -37,7 +38,6 @@ from l1lsmi.inference._fits import (
 )
 from l1lsmi.inference._halves import draw_halves
 from l1lsmi.inference.bounds import ROUNDING, FalseSelectionsBound, bounds_by_threshold, check_resamples
-from l1lsmi.strategies.selection import Budget
 
 _ASSUMPTIONS = {"none": "worst_case", "unimodal": "unimodal", "r-concave": "r_concave"}
 

@@ -8,7 +8,6 @@ from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import StrOptions
 
 from l1lsmi._arrays import HostArray
@@ -19,7 +18,7 @@ from l1lsmi._numerics.target import Target
 from l1lsmi._rows.appended import append_columns
 from l1lsmi._rows.table import RowTable, is_large_sparse
 from l1lsmi._rows.tails import clip_tails
-from l1lsmi._validation.parameters import seed_of
+from l1lsmi._validation.parameters import CheckedParameters, seed_of
 from l1lsmi._validation.rows import read_rows_for
 
 
@@ -231,7 +230,7 @@ class WeightableProblem(MeasureProblem):
         return fit.value
 
 
-class Measure(BaseEstimator):
+class Measure(CheckedParameters):
     """Base of all measures: how strongly a target depends on columns.
 
     A subclass has ``task`` and ``random_state`` (or no use for the latter), and ``bind``.

@@ -14,7 +14,8 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from l1lsmi._arrays import Array, HostArray, gather, single_threaded_blas, to_numpy
+from l1lsmi._arrays import Array, HostArray, gather, to_numpy
+from l1lsmi._blas import single_threaded_blas
 from l1lsmi._numerics.density_ratio import DensityRatioDraw
 from l1lsmi._numerics.grids import SCREENING_REGULARIZATION
 from l1lsmi._numerics.model import Fit, Grid, Model, ScoredModel

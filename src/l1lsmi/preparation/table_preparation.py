@@ -236,7 +236,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
                 if name not in frame:
                     raise ValueError(
                         f"{option} has {quoted(name)}, which is no column of X: "
-                        f"{suggestion(name, frame.names)}."
+                        f"{suggestion(name, frame.names)}"
                     )
 
     def _learn(self, X: Any) -> tuple[Frame, dict[str, Reading]]:
@@ -274,7 +274,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     def _read(self, frame: Frame, name: str, rule: Rule) -> Reading:
         if name not in frame:
             raise ValueError(
-                f"X has no column {quoted(name)}, which was there in fit: {suggestion(name, frame.names)}."
+                f"X has no column {quoted(name)}, which was there in fit: {suggestion(name, frame.names)}"
             )
         try:
             return apply(rule, frame.cells(name, bool(rule.levels)), tuple(self.na_values))

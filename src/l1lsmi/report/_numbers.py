@@ -68,3 +68,31 @@ def percent(value: float | None) -> str:
     ('4.13\u202f%', '0\u202f%')
     """
     return "n/a" if value is None else f"{sig(100 * value)}{NARROW_SPACE}%"
+
+
+def tenths(value: float | None) -> str:
+    r"""A share in percent with one decimal, as the command line prints contributions.
+
+    Examples
+    --------
+    >>> from l1lsmi.report._numbers import tenths
+    >>> tenths(0.6571), tenths(-0.00004)
+    ('65.7\u202f%', '0.0\u202f%')
+    """
+    if value is None:
+        return "n/a"
+    return f"{round(100 * value, 1) + 0.0:.1f}{NARROW_SPACE}%".replace("-", MINUS)
+
+
+def unbroken(sentence: str) -> str:
+    r"""A sentence in which no line ends between a number and its percent sign, its error, or a letter p.
+
+    Examples
+    --------
+    >>> from l1lsmi.report._numbers import unbroken
+    >>> unbroken("8.0 \u00b1 0.9 % (p = 0.01)")
+    '8.0\xa0±\xa00.9\u202f% (p\xa0=\xa00.01)'
+    """
+    for text in ("p = ", "p < ", " \N{PLUS-MINUS SIGN} "):
+        sentence = sentence.replace(text, text.replace(" ", "\N{NO-BREAK SPACE}"))
+    return sentence.replace(" %", f"{NARROW_SPACE}%")

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.target import Target
 from l1lsmi.explain import Contributions, Interactions, Redundancy, Rejected, ScoreBySize
 from l1lsmi.explain._evidence import curve_of, evidence, has_evidence, how_many, told_stop_reason
 from l1lsmi.report._feature_index import FeatureIndex
 from l1lsmi.report._names import printable
-from l1lsmi.report._numbers import NARROW_SPACE, number, numbers
+from l1lsmi.report._numbers import number, numbers, unbroken
+from l1lsmi.report._pair_plots import pair_plots
+from l1lsmi.report._values import ShownColumn
 
 #: Largest numbers of table rows.
 MAX_SELECTED = 100
@@ -47,8 +50,8 @@ def selected_section(
         "n_selected": len(index.selected),
         "p_value": number(getattr(selector, "p_value_", None)),
         "has_evidence": has_evidence(selector),
-        "evidence": _unbroken(evidence(selector)),
-        "how_many": _unbroken(how_many(selector)),
+        "evidence": unbroken(evidence(selector) or "") or None,
+        "how_many": unbroken(how_many(selector) or "") or None,
         "stop_reason": told_stop_reason(selector),
         "has_weights": has_weights,
         "weights_missing": not has_weights and hasattr(selector, "weights_"),
@@ -69,15 +72,6 @@ def contribution_of(contributions: Contributions | None, place: int | None) -> d
         "alone": number(contributions.alone[place]),
         "frequency": None if frequency is None else number(frequency[place]),
     }
-
-
-def _unbroken(sentence: str | None) -> str | None:
-    """A sentence in which no line begins with a percent sign, and p-values are on one line."""
-    if sentence is None:
-        return None
-    for text in ("p = ", "p < "):
-        sentence = sentence.replace(text, text.replace(" ", "\N{NO-BREAK SPACE}"))
-    return sentence.replace(" %", f"{NARROW_SPACE}%")
 
 
 def sizes_section(curve: ScoreBySize, index: FeatureIndex) -> dict[str, Any]:
@@ -138,15 +132,26 @@ def _short_reason(feature: Rejected) -> str:
     return reason.strip()
 
 
-def interactions_section(found: Interactions, index: FeatureIndex) -> dict[str, Any] | None:
-    """Interactions of pairs; None for a single feature."""
+def interactions_section(
+    found: Interactions,
+    index: FeatureIndex,
+    column_of: Callable[[int], ShownColumn],
+    target: Target,
+    *,
+    plotted: bool,
+) -> dict[str, Any] | None:
+    """Interactions of pairs, and plots of the strongest ones where asked for; None for a single feature."""
     if found.columns.size < 2:
         return None
+    # Below 0 there is no more than chance.
+    matrix = _matrix(found.columns, np.maximum(found.z, 0.0), index)
+    pairs = matrix["pairs"]
+    n_pairs = len(pairs) + matrix["n_pairs_left_out"]
     return {
         "n_rows": found.n_rows_in,
         "n_left_out": len(index.selected) - int(found.columns.size),
-        # Below 0 there is no more than chance.
-        **_matrix(found.columns, np.maximum(found.z, 0.0), index),
+        **matrix,
+        "plots": pair_plots(column_of, target, pairs if plotted else [], n_pairs),
     }
 
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from l1lsmi._clock import Budget, check_time, while_time_is_left
 from l1lsmi._numerics.target import Target
+from l1lsmi._validation.parameters import check_seconds
 from l1lsmi._validation.target import check_target
 from l1lsmi._warnings import renamed
 from l1lsmi.baselines import MRMR, LassoK
 from l1lsmi.evaluation import SelectionScores, selection_scores
 from l1lsmi.explain import Contributions, Explanation, explain_selection
-from l1lsmi.explain._evidence import WARNINGS, is_automatic
+from l1lsmi.explain._evidence import WARNINGS, has_evidence, is_automatic
 from l1lsmi.explain._fitted import column_names, fitted_weights, read_columns, selected_columns
 from l1lsmi.report._comparison import comparison_section
 from l1lsmi.report._feature_index import FeatureIndex
@@ -32,7 +34,7 @@ from l1lsmi.report._sections import (
     sizes_section,
     unseen_section,
 )
-from l1lsmi.report._values import shown_column
+from l1lsmi.report._values import ShownColumn, shown_column
 from l1lsmi.report.held_out import errors_in, model_section
 
 VERSION = 1
@@ -42,6 +44,8 @@ ASKED = ("command", "source", "format", "sha256", "seconds", "prepare")
 MAX_IN_SENTENCE = 60
 MAX_METHOD = 90
 MAX_NOTES = 50
+#: Share of a time limit that explanations may take, before the test of a model.
+SHARE_OF_EXPLANATIONS = 0.5
 
 
 def collect(
@@ -63,6 +67,7 @@ def collect(
     max_rows: int = 500,
     random_state: Any = 0,
     made: datetime | None = None,
+    time_limit: float | None = None,
 ) -> dict[str, Any]:
     """Compute the data of a report.
 
@@ -102,6 +107,9 @@ def collect(
         Determines samples and splits.
     made : datetime or None, default=None
         Date of the report; None is now.
+    time_limit : float or None, default=None
+        Seconds after which explanations and the test of a model that are not finished are left out; a note
+        says so.
 
     Returns
     -------
@@ -119,6 +127,8 @@ def collect(
     >>> [feature["name"] for feature in report["features"] if feature["selected"]]
     ['x0', 'x1']
     """
+    budget = Budget(check_seconds("time_limit", time_limit))
+    left_out: list[str] = []
     origin = _checked_asked(asked)
     names = column_names(selector, feature_names)
     values, columns = read_columns(selector, X)
@@ -127,45 +137,55 @@ def collect(
     explained = None
     if selected.size:
         short_names = [printable(name, MAX_IN_SENTENCE) for name in names]
-        explained = explain_selection(
-            selector,
-            X,
-            y,
-            max_rows=max_rows,
-            random_state=random_state,
-            feature_names=short_names,
-            contributions=contributions,
-        )
-        selected = explained.contributions.columns
+        with while_time_is_left(budget.part(SHARE_OF_EXPLANATIONS if held_out is True else 1.0)):
+            check_time()
+            explained = explain_selection(
+                selector,
+                X,
+                y,
+                max_rows=max_rows,
+                random_state=random_state,
+                feature_names=short_names,
+                contributions=contributions,
+            )
+            selected = explained.contributions.columns
+        if explained is None:
+            left_out.append("explanations")
     index = FeatureIndex(names, selected, fitted_weights(selector))
     if not selected.size:
         held_out = False
     if held_out is True:
+        tested: SelectionScores | None = None
         categorical = getattr(selector, "categorical_features", "from_dtype")
-        held_out = selection_scores(
-            selector,
-            X,
-            y,
-            model=model,
-            rivals=default_rivals(selected.size),
-            task=task,
-            groups=groups,
-            categorical_features=categorical,
-            random_state=random_state,
-        )
+        with while_time_is_left(budget):
+            check_time()
+            tested = selection_scores(
+                selector,
+                X,
+                y,
+                model=model,
+                rivals=default_rivals(selected.size),
+                task=task,
+                groups=groups,
+                categorical_features=categorical,
+                random_state=random_state,
+            )
+        if tested is None:
+            left_out.append("the test of a model on held-out rows")
+        held_out = tested or False
+    notes = (*_told(left_out), *getattr(table, "notes", ()))
+    column_of = partial(shown_column, X, values, columns)
     report = {
         "version": VERSION,
         "made": (made or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "asked": _asked_section(selector, origin, method, _label(target), encoded, values.shape),
         "warnings": [printable(each, 1000) for each in _data_warnings(selector, names)],
-        **_explained_sections(selector, explained, index, encoded.n_rows),
-        "plots": feature_plots(
-            partial(shown_column, X, values, columns), encoded, index.selected, np.random.default_rng(0)
-        ),
+        **_explained_sections(selector, explained, contributions, index, column_of, encoded),
+        "plots": feature_plots(column_of, encoded, index.selected, np.random.default_rng(0)),
         "held_out": _given_errors(held_out, comparison, values.shape[1]),
         "comparison": comparison_section(comparison),
         "columns": columns_section(table, index),
-        "notes": [printable(note, 1000) for note in tuple(getattr(table, "notes", ()))[:MAX_NOTES]],
+        "notes": [printable(note, 1000) for note in notes[:MAX_NOTES]],
         "ranking": ranking_section(selector, index),
         "reproduce": reproduce_section(selector, origin, target, table is not None),
     }
@@ -190,11 +210,22 @@ def _given_errors(
     return errors_in(comparison, held_out)
 
 
+def _told(left_out: list[str]) -> list[str]:
+    """What there was no time for, in a sentence."""
+    return [f"The time limit left out {' and '.join(left_out)}."] if left_out else []
+
+
 def _explained_sections(
-    selector: Any, explained: Explanation | None, index: FeatureIndex, n_rows: int
+    selector: Any,
+    explained: Explanation | None,
+    contributions: Contributions | None,
+    index: FeatureIndex,
+    column_of: Callable[[int], ShownColumn],
+    target: Target,
 ) -> dict[str, Any]:
-    """Sections on the selected features; of an empty set only what unseen rows say is there."""
-    contributions = None if explained is None else explained.contributions
+    """Sections on the selected features; without explanations, what is known already."""
+    n_rows = target.n_rows
+    contributions = contributions if explained is None else explained.contributions
     chosen = selected_section(selector, contributions, index, n_rows)
     unseen = unseen_section(selector, index, n_rows)
     if explained is None:
@@ -204,7 +235,9 @@ def _explained_sections(
         "chosen": chosen,
         "sizes": unseen or sizes_section(explained.score_by_size, index),
         "redundancy": redundancy_section(explained.redundancy, index),
-        "interactions": interactions_section(explained.interactions, index),
+        "interactions": interactions_section(
+            explained.interactions, index, column_of, target, plotted=has_evidence(selector) is not False
+        ),
         "path": path_section(explained.path, index, chosen=is_automatic(selector)),
     }
 

@@ -6,13 +6,14 @@ import base64
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from l1lsmi._atomic_file import write_atomically
-from l1lsmi.report._numbers import percent, sig
+from l1lsmi.report._numbers import percent, sig, tenths, unbroken
 from l1lsmi.report.content import collect
 
 STYLES = ("page.css", "pictures.css")
@@ -24,12 +25,15 @@ SCRIPTS = (
     "score.js",
     "heatmap.js",
     "features.js",
+    "pairs.js",
     "errors.js",
     "sort.js",
     "start.js",
 )
 #: Characters that could end the element with the data, or a line of it.
 ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+#: Between the words of a name that has no spaces.
+WORDS = re.compile(r"(?<=[_.:;/\\-])(?=[^\W\d_])|(?<=[a-z])(?=[A-Z])")
 
 
 def render(report: Mapping[str, Any]) -> str:
@@ -162,6 +166,13 @@ def _plain_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
 
 
+def _breakable(name: str) -> Any:
+    """A name as HTML, with places for line breaks between the words of names without spaces."""
+    from markupsafe import Markup, escape
+
+    return Markup("<wbr>").join(escape(piece) for piece in WORDS.split(name))
+
+
 def _template() -> tuple[Any, type[Exception]]:
     try:
         from jinja2 import Environment, FunctionLoader, StrictUndefined, UndefinedError
@@ -178,5 +189,13 @@ def _template() -> tuple[Any, type[Exception]]:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(sig=sig, percent=percent, thousands="{:,}".format, json=_plain_json)
+    environment.filters.update(
+        sig=sig,
+        percent=percent,
+        tenths=tenths,
+        thousands="{:,}".format,
+        json=_plain_json,
+        breakable=_breakable,
+        unbroken=unbroken,
+    )
     return environment.get_template("page.html.j2"), UndefinedError

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._base import Selector
+from l1lsmi._clock import Budget, OutOfTimeError, budget_in_force, limited
 from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._rows.appended import append_columns
 from l1lsmi._rows.table import PRECISIONS, Resources, is_large_sparse
@@ -38,8 +39,8 @@ from l1lsmi.strategies import L1Paper, L1Path, Strategy
 from l1lsmi.strategies._base import COUNT, UNSEEDED_ROWS
 from l1lsmi.strategies._pieces import known, recall
 from l1lsmi.strategies._pools import selectable, without_covariates
-from l1lsmi.strategies.selection import StopReason
-from l1lsmi.strategies.validation import CLEAR, STOPPED, Validation, search_validated
+from l1lsmi.strategies.selection import STOPPED, StopReason
+from l1lsmi.strategies.validation import CLEAR, Validation, search_validated
 
 #: p-values above this are no evidence.
 EVIDENCE = 0.05
@@ -236,8 +237,17 @@ class PartsSelector(CallbackSupportMixin, Selector):
         elif not isinstance(random_state, Integral):
             # One that a search which goes on has, too.
             random_state = recall("seed", None, partial(seed_of, random_state))
-        problem = measure.bind(table, target, random_state)
-        problem = problem if covariates is None else problem.beside(covariates)
+        budget = budget_in_force() or Budget(self._time_limit())
+        try:
+            with limited(budget):
+                problem = measure.bind(table, target, random_state)
+                problem = problem if covariates is None else problem.beside(covariates)
+        except OutOfTimeError:
+            # The search, which ends at once, needs no more than columns as they are.
+            with limited(budget.outer):
+                measure = clone(measure)
+                measure.set_params(**({"tails": "keep"} if "tails" in measure.get_params() else {}))
+                problem = measure.bind(table, target, random_state)
         strategy.check(measure, problem)
         bind = partial(_bound_to, measure, random_state)
         seed = 0 if table.n_rows <= UNSEEDED_ROWS else seed_of(random_state)
@@ -250,7 +260,7 @@ class PartsSelector(CallbackSupportMixin, Selector):
         asked = [k, counts_of(self), self._orders_features]
         learned = known("answer", asked)
         if learned is None:
-            found = search_validated(bind, strategy, problem, k, pool, **options)
+            found = search_validated(bind, strategy, problem, k, pool, budget=budget, **options)
             learned = self._learned(*found, problem, pool, n_features, constraints)
             if learned["stop_reason"] not in STOPPED:
                 remember_answer(asked, learned)
@@ -284,6 +294,10 @@ class PartsSelector(CallbackSupportMixin, Selector):
             learned["p_value"] = None
         return learned
 
+    def _time_limit(self) -> float | None:
+        limit: float | None = getattr(self._make_strategy(), "time_limit", None)
+        return limit
+
     def _make_measure(self) -> Measure:
         raise NotImplementedError
 
@@ -304,7 +318,7 @@ class PartsSelector(CallbackSupportMixin, Selector):
         return [told if self.n_covariates_ == 0 else told.replace("predict y", "predict y beyond covariates")]
 
     def _after_fit(self) -> None:
-        if self.stop_reason_ in (StopReason.TIME_LIMIT, StopReason.INTERRUPTED):
+        if self.stop_reason_ in STOPPED and self.stop_reason_ != StopReason.CALLBACK:
             warnings.warn(self.stop_reason_, ConvergenceWarning, stacklevel=4)
 
 

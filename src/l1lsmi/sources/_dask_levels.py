@@ -25,8 +25,8 @@ def known_levels(X: Any, categorical: Any) -> dict[int, list[Any]]:
             continue
         if not hasattr(kind, "categories") or not X[name].cat.known:
             raise ValueError(
-                f"X has column {str(name)!r} of type {kind}: turn it into numbers or leave it out, or into a "
-                "category with known levels by X.categorize()."
+                f"X has column {str(name)!r} of type {kind}: leave it out, turn it into numbers, or turn it "
+                "into a category with known levels by X.categorize()."
             )
         if not kind.ordered:
             found[j] = list(kind.categories)

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi._arrays import HostArray, single_threaded_blas
+from l1lsmi._arrays import HostArray, is_non_numpy, to_numpy
+from l1lsmi._blas import single_threaded_blas
 from l1lsmi._rows.parts import Part, add_up
 from l1lsmi._rows.stream import ColumnStatistics
 from l1lsmi._rows.table import Resources, Table
+from l1lsmi._validation.digits import Digits
 from l1lsmi._validation.features import check_finite
 from l1lsmi.sources._dask_levels import coded_chunk
 from l1lsmi.sources.blocks import as_block
@@ -44,6 +46,13 @@ class Task:
 def chunk_values(chunk: Any, known: dict[int, list[Any]]) -> HostArray:
     """Numbers of a chunk, levels by their known numbers."""
     return as_block(coded_chunk(chunk, known) if known else chunk, "A chunk of X")
+
+
+def digits_of(chunk: Any) -> Digits:
+    """What there is to know of large whole numbers of a chunk."""
+    digits = Digits()
+    digits.add(to_numpy(chunk) if is_non_numpy(chunk) else chunk)
+    return digits
 
 
 def column_sums(block: HostArray, start: int, names: list[str] | None) -> ColumnStatistics:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from l1lsmi._validation.columns import (
     read_array,
     read_frame,
 )
+from l1lsmi._validation.digits import Digits
 
 
 class Levels:
@@ -44,11 +46,18 @@ class Levels:
         self._counts: dict[int, list[float]] = {}
         self._has_numbers: set[int] = set()
         self._finished = False
+        #: Looks at the numbers of the first pass.
+        self.digits = Digits()
 
     @property
     def are_given(self) -> bool:
         """Whether columns are said to be categories."""
         return self._categorical is not None and not isinstance(self._categorical, str)
+
+    @property
+    def are_finished(self) -> bool:
+        """Whether the first pass is over."""
+        return self._finished
 
     def reads(self, block: Any) -> bool:
         """Whether a block is more than a table of numbers."""
@@ -70,7 +79,11 @@ class Levels:
             n_all = n_columns if self._names is None else len(self._names)
             self._mask = categorical_mask(self._categorical, n_all, names)
         chosen: Any = self._mask[places].tolist() if self.are_given else self._categorical
-        found = (read_array if isinstance(block, np.ndarray) else read_frame)(block, chosen)
+        found = (
+            read_array(block, chosen)
+            if isinstance(block, np.ndarray)
+            else read_frame(block, chosen, self.digits)
+        )
         for i, j in enumerate(places.tolist()):
             self._number(found, i, j)
         return found.x
@@ -112,8 +125,20 @@ class Levels:
             for code, count in zip(*np.unique(codes[present], return_counts=True), strict=True):
                 counts[int(code)] += float(count)
 
+    def by_value(self, block: HostArray) -> HostArray:
+        """Rows of a block with numbers of their levels that do not depend on the other rows."""
+        if not self._numbers:
+            return block
+        found = np.array(block)
+        for j, numbers in self._numbers.items():
+            present = ~np.isnan(found[:, j])
+            of_levels = np.array([crc32(str(level).encode()) for level in numbers] or [0], dtype=np.float64)
+            found[present, j] = of_levels[found[present, j].astype(np.intp)]
+        return found
+
     def finish(self) -> dict[int, tuple[list[Any], HostArray]]:
         """Number levels by falling frequency; give those of each category, and how many rows have them."""
+        self.digits.finish()
         found = {}
         for j, numbers in self._numbers.items():
             counts = np.array(self._counts[j])

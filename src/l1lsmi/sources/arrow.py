@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from os import PathLike
+from os import PathLike, fsdecode
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,8 @@ class ArrowSource:
         kinds = {name: self.dataset.schema.field(name).type for name in names}
         if not self.levels.are_given and all(map(is_number, kinds.values())):
             for batch in self.batches(names):
+                if not self.levels.are_finished:
+                    self.levels.digits.add(batch_table(batch, names))
                 yield batch_values(batch, names)
             return
         for batch in self.batches(names):
@@ -73,6 +75,22 @@ def open_arrow(
     """Open a path, a dataset or a table of pyarrow."""
     check_named(y)
     dataset, what = _dataset(X)
+    source, beside = _named_apart(dataset, what, y, sample_weight, categorical)
+    table, levels = stream_table(source, source.names, resources, source.levels)
+    return OpenRows(table, beside[0], list(source.names), beside[1], levels)
+
+
+def split_table(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    """Features, target and weights of a table of pyarrow in memory, of which some columns are named."""
+    dataset, what = _dataset(X)
+    source, (y, sample_weight) = _named_apart(dataset, what, y, sample_weight, "from_dtype")
+    return X.select(list(source.names)), y, sample_weight
+
+
+def _named_apart(
+    dataset: Any, what: str, y: Any, sample_weight: Any, categorical: Any
+) -> tuple[ArrowSource, tuple[Any, Any]]:
+    """The features of a dataset, and its target and weights, of columns where they are named."""
     targets = named_columns(y, dataset.schema.names) or []
     weights = sample_weight if isinstance(sample_weight, str) else None
     for argument, names_of in (("y", targets), ("sample_weight", [] if weights is None else [weights])):
@@ -93,27 +111,44 @@ def open_arrow(
         y = columns[0] if len(columns) == 1 else TargetColumns.named(targets, columns)
     if weights is not None:
         sample_weight = _column(source, weights, "sample_weight", what)
-    table, levels = stream_table(source, names, resources, source.levels)
-    return OpenRows(table, y, list(names), sample_weight, levels)
+    return source, (y, sample_weight)
 
 
 def _dataset(X: Any) -> tuple[Any, str]:
-    if not isinstance(X, (str, PathLike)):
+    if not isinstance(X, (str, bytes, PathLike)):
         dataset = as_dataset(X)
         if dataset is None:
             raise ValueError(f"X is a {type(X).__name__} of pyarrow: pass a dataset, a table or a path.")
         return dataset, "the dataset" if dataset is X else "the table"
-    path = Path(X)
+    given = fsdecode(X)
+    if not given:
+        raise ValueError("X is an empty path: pass the path of a Parquet or Feather file, or of a directory.")
+    path = Path(given)
     if not path.exists():
-        raise ValueError(f"X is {_shown(X)}, but there is no such file or directory.")
-    kind = "feather" if path.suffix.lower() in (".feather", ".arrow", ".ipc") else "parquet"
+        raise ValueError(f"X is {_shown(given)}, but there is no such file or directory.")
+    kind = _kind_of(path)
     try:
         dataset = as_dataset(path, kind)
         _ = dataset.schema.names  # raises where a name is no text
+        if path.is_dir() and not dataset.files:
+            raise ValueError(f"X is {_shown(given)}, a directory without Parquet or Feather files.")
     except READ_ERRORS as error:
-        first = str(error).splitlines()[0]
-        raise ValueError(f"X is {_shown(X)}, which cannot be read as {kind}: {first}") from None
+        raise ValueError(f"X is {_shown(given)}, which cannot be read as {kind}: {_reason(error)}.") from None
     return dataset, str(path)
+
+
+def _kind_of(path: Path) -> str:
+    """The format of a file by its name, or of a directory by the names of its files."""
+    names = [path.name] if path.is_file() else [file.name for file in path.rglob("*") if file.is_file()]
+    feather = [name.lower().endswith((".feather", ".arrow", ".ipc")) for name in names]
+    parquet = any(name.lower().endswith((".parquet", ".pq")) for name in names)
+    return "feather" if any(feather) and not parquet else "parquet"
+
+
+def _reason(error: Exception) -> str:
+    """What is wrong with a file, without where it was found."""
+    words = (str(error).splitlines() or ["it is damaged"])[0]
+    return words.rsplit("': ", 1)[-1].split(". ")[0].rstrip(". ")
 
 
 def _check_columns(dataset: Any, names: tuple[str, ...], what: str) -> None:
@@ -146,15 +181,21 @@ def _files(dataset: Any, names: tuple[str, ...]) -> tuple[Any, ...] | None:
 
 
 def _check_file(file: Any, dataset: Any, first: Any, names: tuple[str, ...], outside: set[str]) -> None:
-    schema, expected = file.physical_schema, first.physical_schema
+    try:
+        schema, expected = file.physical_schema, first.physical_schema
+    except READ_ERRORS as error:
+        raise ValueError(
+            f"X has the file {_shown(file.path)}, which cannot be read as {file_format(dataset)}: "
+            f"{_reason(error)}; remove it from the directory, or pass files of one format."
+        ) from None
     lacks = [name for name in names if name not in schema.names and name not in outside]
     more = [name for name in schema.names if name not in expected.names]
     more = [name for name in more if name not in index_columns(schema)]
     if lacks or more:
         has = f"has no column {lacks[0]!r}" if lacks else f"has a column {more[0]!r}"
         raise ValueError(
-            f"X has files with different columns: {file.path} {has}, unlike the first. Pass files that have "
-            "the same."
+            f"X has files with different columns: {file.path} {has}, unlike the first: pass files with the "
+            "same columns."
         )
     for name in set(names) & set(schema.names):
         kind, usual = schema.field(name).type, dataset.schema.field(name).type

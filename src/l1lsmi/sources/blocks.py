@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,12 @@ from scipy.sparse import issparse
 from l1lsmi._arrays import HostArray, is_non_numpy, to_numpy
 from l1lsmi._rows.table import Resources
 from l1lsmi._validation.columns import is_frame
+from l1lsmi._validation.digits import in_float64
+from l1lsmi._validation.features import refuse_dates, refuse_masked
 from l1lsmi._validation.target import plain_target
 from l1lsmi.sources._first_pass import stream_table
 from l1lsmi.sources._levels import Levels
+from l1lsmi.sources._visits import VisitedRows
 from l1lsmi.sources.opening import OpenRows
 
 
@@ -22,17 +26,25 @@ def as_block(values: Any, what: str) -> HostArray:
     """Numbers of a block as an array of two dimensions."""
     if issparse(values):
         raise ValueError(
-            f"{what} is a sparse matrix: pass all rows as one sparse matrix, or let blocks be dense."
+            f"{what} is a sparse matrix: pass all rows as one sparse matrix, or make the blocks dense."
         )
+    refuse_masked(values, what)
+    refuse_dates(values, getattr(values, "columns", None), what)
     try:
         if type(values).__module__.startswith("pandas") and not _has_plain_types(values):
             values = values.to_numpy(dtype=np.float64, na_value=np.nan)
         block = to_numpy(values) if is_non_numpy(values) else np.asarray(values)
         if np.iscomplexobj(block):
             raise ValueError("complex data is not supported")
-        block = block if block.dtype in (np.float32, np.float64) else block.astype(np.float64)
+        block = block if block.dtype in (np.float32, np.float64) else in_float64(block)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{what} cannot be read as a table of numbers: {error}.") from None
+        if isinstance(values, list):
+            raise ValueError(
+                f"{what} is a list that is no table of numbers: let a block be an array or a dataframe, or a "
+                "tuple of it with its targets."
+            ) from None
+        words = str(error).splitlines()[0].rstrip(".")
+        raise ValueError(f"{what} cannot be read as a table of numbers: {words}.") from None
     if block.ndim != 2 or block.shape[1] == 0:
         raise ValueError(f"{what} has shape {block.shape}: each block has one row per sample and columns.")
     return block
@@ -51,22 +63,31 @@ class FactorySource:
     n_columns: int | None = None
     targets: list[HostArray] | None = field(default_factory=list)
     weights: list[HostArray] = field(default_factory=list)
+    brings: dict[str, bool] = field(default_factory=dict)
     names: list[Any] | None = None
     levels: Levels = field(default_factory=Levels)
+    visited: VisitedRows = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.visited = VisitedRows(self.levels)
 
     def blocks(self, columns: HostArray | None) -> Iterator[HostArray]:
         """Call the function and go through what it gives."""
+        _check_no_arguments(self.factory)
         given = self.factory()
-        if not hasattr(given, "__iter__"):
+        if not hasattr(given, "__iter__") or hasattr(given, "shape"):
             raise ValueError(
                 f"X is a function that gives a {type(given).__name__}: let it give an iterator of blocks."
             )
+        start = 0
         for number, item in enumerate(given):
             values, targets, weights = _parts_of(item)
             if is_frame(values) and self.levels.reads(values):
                 block = self.levels.read(values)
             else:
                 block = as_block(values, f"Block {number} of X")
+                if not self.levels.are_finished:
+                    self.levels.digits.add(to_numpy(values) if is_non_numpy(values) else values)
                 block = self.levels.read(block) if self.levels.reads(block) else block
             self.n_columns = block.shape[1] if self.n_columns is None else self.n_columns
             if block.shape[1] != self.n_columns:
@@ -74,11 +95,31 @@ class FactorySource:
                     f"Block {number} of X has {block.shape[1]} columns, those before have {self.n_columns}."
                 )
             self._check_names(values, number)
-            if self.targets is not None and targets is not None:
-                self.targets.append(plain_target(targets))
-                if weights is not None:
-                    self.weights.append(np.asarray(weights))
+            self.visited.compare(block, start)
+            start += len(block)
+            if self.targets is not None:
+                self._keep(number, len(block), targets, weights)
             yield block if columns is None else block[:, columns]
+
+    def _keep(self, number: int, n_rows: int, targets: Any, weights: Any) -> None:
+        """Keep the targets and weights that a block brings, one for each of its rows."""
+        for kept, given, what in ((self.targets, targets, "targets"), (self.weights, weights, "weights")):
+            if self.brings.setdefault(what, given is not None) != (given is not None):
+                has, others = ("no ", "") if given is None else ("", "no ")
+                raise ValueError(
+                    f"Block {number} of X brings {has}{what}, those before bring {others}{what}: let all "
+                    "blocks bring the same."
+                )
+            if given is None or kept is None or not (n_rows or np.size(given)):
+                continue
+            refuse_masked(given, f"Block {number} of X, among its {what},")
+            values = plain_target(given) if what == "targets" else np.asarray(given)
+            if values.shape[:1] != (n_rows,):
+                raise ValueError(
+                    f"Block {number} of X has {n_rows} rows and {values.size} {what}: let a block bring one "
+                    "for each row."
+                )
+            kept.append(values)
 
     def _check_names(self, values: Any, number: int) -> None:
         """Check that dataframes have the same columns in the same order."""
@@ -96,9 +137,35 @@ class FactorySource:
         """The targets and weights of the visit so far; those of further visits are not looked at."""
         found, self.targets = self.targets, None
         weights, self.weights = self.weights, []
-        if found and len({block.shape[1:] for block in found}) > 1:
-            raise ValueError("The blocks of X bring different numbers of targets: let all have the same.")
-        return np.concatenate(found) if found else None, np.concatenate(weights) if weights else None
+        return _joined_targets(found) if found else None, np.concatenate(weights) if weights else None
+
+
+def _check_no_arguments(factory: Callable[..., Any]) -> None:
+    """Check that a function can be called as it is."""
+    try:
+        parameters = signature(factory).parameters.values()
+    except (TypeError, ValueError):  # of a function that does not say
+        return
+    for one in parameters:
+        if one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
+            raise ValueError(
+                f"X is a function that wants an argument, {one.name!r}: pass one without arguments that "
+                "gives an iterator of blocks."
+            )
+
+
+def _joined_targets(blocks: list[HostArray]) -> HostArray:
+    if len({block.shape[1:] for block in blocks}) > 1:
+        raise ValueError("The blocks of X bring different numbers of targets: let all have the same.")
+    if len({block.dtype.kind in "USO" for block in blocks}) > 1:
+        raise ValueError(
+            "The blocks of X bring targets of different kinds, text and numbers: let all have the same."
+        )
+    joined = np.concatenate(blocks)
+    if joined.dtype.kind == "f" and all(block.dtype.kind in "iu" for block in blocks):
+        # Signed and unsigned whole numbers, which NumPy would round.
+        joined = plain_target(np.concatenate([block.astype(object) for block in blocks]))
+    return joined
 
 
 def _parts_of(item: Any) -> tuple[Any, Any, Any]:

@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi._arrays import HostArray, call_single_threaded
+from l1lsmi._arrays import HostArray
+from l1lsmi._blas import call_single_threaded
 from l1lsmi._rows.distinct import Arrangement, row_hashes
 from l1lsmi._rows.kinds import Kinds
 from l1lsmi._rows.levels import LevelTotals, level_totals, renumbered
@@ -25,6 +26,7 @@ from l1lsmi._rows.out_of_core import OutOfCoreTable
 from l1lsmi._rows.parts import add_up
 from l1lsmi._rows.stream import ColumnStatistics
 from l1lsmi._rows.table import Resources, Table
+from l1lsmi._validation.digits import Digits
 from l1lsmi.sources._dask_levels import (
     by_frequency,
     known_levels,
@@ -33,6 +35,7 @@ from l1lsmi.sources._dask_levels import (
 from l1lsmi.sources._dask_tasks import (
     chunk_values,
     column_sums,
+    digits_of,
     joined_columns,
     kept_parts,
     make_part,
@@ -422,9 +425,15 @@ def _cluster_table(
     known: dict[int, list[Any]],
 ) -> tuple[ClusterTable, list[list[Any] | None] | None]:
     with _cluster_errors(client):
-        futures = [
-            client.submit(chunk_values, chunk, known, pure=False) for chunk in client.compute(list(chunks))
-        ]
+        raw = client.compute(list(chunks))
+        futures = [client.submit(chunk_values, chunk, known, pure=False) for chunk in raw]
+        seen = [client.submit(digits_of, chunk, pure=False) for chunk in raw]
+        # As it was given, a chunk is kept no longer than until both have read it.
+        del raw
+        digits = Digits()
+        for some in client.gather(seen):
+            digits.merge(some)
+    digits.finish()
     sizes = _run(client, len, [(chunk,) for chunk in futures])
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
     kept = [(f, start, size) for f, start, size in zip(futures, starts[:-1], sizes, strict=True) if size]

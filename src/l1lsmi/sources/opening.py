@@ -6,7 +6,6 @@ from collections.abc import Callable
 from os import PathLike
 from typing import Any, NamedTuple
 
-from l1lsmi._arrays import HostArray
 from l1lsmi._rows.table import Resources, RowTable
 
 
@@ -41,10 +40,11 @@ def computed_targets(y: Any) -> Any:
     >>> computed_targets(da.arange(3, chunks=2)), computed_targets([0, 1])
     (array([0, 1, 2]), [0, 1])
     """
-    return y.compute() if _library(y) in ("dask", "dask_expr") else y
+    return y.compute() if library_of(y) in ("dask", "dask_expr") else y
 
 
-def _library(thing: object) -> str:
+def library_of(thing: object) -> str:
+    """The package that an object is of."""
     return type(thing).__module__.split(".")[0]
 
 
@@ -66,9 +66,62 @@ def is_out_of_core(X: object) -> bool:
     >>> is_out_of_core("measurements.parquet"), is_out_of_core([[1.0, 2.0]])
     (True, False)
     """
-    if isinstance(X, (str, PathLike)) or _library(X) in ("dask", "dask_expr", "pyarrow"):
+    if isinstance(X, (str, bytes, PathLike)) or library_of(X) in ("dask", "dask_expr", "pyarrow"):
         return True
     return callable(X) and not isinstance(X, type) and not hasattr(X, "shape")
+
+
+def as_table(X: Any) -> Any:
+    """A record batch of pyarrow as a table, which is in memory; everything else as it is.
+
+    Parameters
+    ----------
+    X : object
+
+    Returns
+    -------
+    X : object
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from l1lsmi.sources.opening import as_table
+    >>> as_table(pa.record_batch({"a": [1, 2]})).shape
+    (2, 1)
+    """
+    if library_of(X) != "pyarrow" or type(X).__name__ != "RecordBatch":
+        return X
+    from pyarrow import Table
+
+    return Table.from_batches([X])
+
+
+def split_named(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    """Features, target and weights of a table of pyarrow some of whose columns are these.
+
+    Parameters
+    ----------
+    X : pyarrow.Table
+    y : array-like, str or list of str
+    sample_weight : array-like, str or None
+
+    Returns
+    -------
+    X : pyarrow.Table
+    y : array-like
+    sample_weight : array-like or None
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from l1lsmi.sources.opening import split_named
+    >>> X, y, _ = split_named(pa.table({"a": [1.5, 2.5], "y": [0, 1]}), "y", None)
+    >>> X.column_names, y.tolist()
+    (['a'], [0, 1])
+    """
+    from l1lsmi.sources.arrow import split_table
+
+    return split_table(X, y, sample_weight)
 
 
 def open_rows(
@@ -115,48 +168,9 @@ def open_rows(
     return _opener(X)(X, computed_targets(y), resources, computed_targets(sample_weight), categorical)
 
 
-def select_columns(X: Any, columns: HostArray, n_features: int, names: Any = None) -> Any:
-    """Take some columns of a dask array or dataframe, without computing them.
-
-    Parameters
-    ----------
-    X : dask array or dataframe
-    columns : numpy.ndarray of int
-    n_features : int
-        Columns that X must have.
-    names : array of str or None
-        Their names, where they are known; a dataframe must have the same, in the same order.
-
-    Returns
-    -------
-    dask array or dataframe
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import dask.array as da
-    >>> from l1lsmi.sources import select_columns
-    >>> select_columns(da.ones((6, 3), chunks=2), np.array([0, 2]), 3).shape
-    (6, 2)
-    """
-    if _library(X) not in ("dask", "dask_expr"):
-        raise ValueError(
-            f"X is a {type(X).__name__}, from which columns cannot be taken: read those that "
-            "get_feature_names_out names."
-        )
-    if X.shape[1] != n_features:
-        raise ValueError(f"X has {X.shape[1]} features, but {n_features} features are expected as input.")
-    if names is not None and hasattr(X, "columns") and list(map(str, X.columns)) != list(map(str, names)):
-        raise ValueError(
-            "X has other column names, or the same in another order, than those the selector was fitted to: "
-            "pass the same columns."
-        )
-    return X[[X.columns[j] for j in columns]] if hasattr(X, "columns") else X[:, columns]
-
-
 def _opener(X: Any) -> Callable[[Any, Any, Resources, Any, Any], OpenRows]:
     # Each library is loaded by those who use it.
-    if _library(X) in ("dask", "dask_expr"):
+    if library_of(X) in ("dask", "dask_expr"):
         from l1lsmi.sources.dask import open_dask
 
         return open_dask

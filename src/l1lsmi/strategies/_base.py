@@ -9,18 +9,21 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils._param_validation import Interval
 
-from l1lsmi._arrays import single_threaded_blas
+from l1lsmi._blas import single_threaded_blas
+from l1lsmi._clock import Budget, OutOfTimeError, limited
 from l1lsmi._numerics.constraints import Constraints
+from l1lsmi._numerics.ranking import best_first, rank
 from l1lsmi._progress import Progress
 from l1lsmi._rows.table import Resources, is_large_sparse
-from l1lsmi._validation.parameters import check_count, check_measure, check_needs
+from l1lsmi._validation.parameters import CheckedParameters, check_count, check_measure, check_needs
 from l1lsmi._validation.rows import read_rows_for
 from l1lsmi.strategies._listening import tell
+from l1lsmi.strategies._unscored import correlations
 from l1lsmi.strategies.protocols import Features, missing_members
-from l1lsmi.strategies.selection import Budget, Selection, StopReason
+from l1lsmi.strategies.selection import Selection, StopReason
 
 COUNT = Interval(Integral, 1, None, closed="left")
 COUNT_OR_ZERO = Interval(Integral, 0, None, closed="left")
@@ -51,15 +54,20 @@ class SearchState:
 
 
 class Advance(NamedTuple):
-    """Progress of a search: the best score so far, a note, how many steps were made, and the best set."""
+    """Progress of a search: the best score so far, how many steps were made, and the best set."""
 
     score: float
-    note: str = ""
     n_steps: int = 1
     best: Any = ()
 
 
-class Strategy(BaseEstimator):
+class Begin(NamedTuple):
+    """A task of unknown duration that follows the steps of a search, for the progress bar."""
+
+    task: str
+
+
+class Strategy(CheckedParameters):
     """Base of all strategies: how sets of features are searched.
 
     A subclass names in ``needs`` the protocol that a bound measure must have. Its search is in ``_steps``,
@@ -113,6 +121,7 @@ class Strategy(BaseEstimator):
         """
         self._validate_params()
         check_measure(measure)
+        budget = Budget(self.time_limit)
         resources = Resources(n_jobs=effective_n_jobs(self.n_jobs))
         measure, rows = read_rows_for(measure, X, y, sample_weight, resources)
         table = rows.table
@@ -124,7 +133,7 @@ class Strategy(BaseEstimator):
         random_state = measure.random_state if random_state is None else random_state
         problem = measure.bind(rows.table, rows.target, random_state)
         self.check(measure, problem)
-        return self.search(problem, k)
+        return self.search(problem, k, budget)
 
     def check(self, measure: Any, problem: Any) -> None:
         """Check that a bound measure has what this strategy needs.
@@ -161,28 +170,65 @@ class Strategy(BaseEstimator):
         budget = budget or Budget(self.time_limit)
         run: Any = self if constraints is None else self._within(constraints)
         with (
+            limited(budget),
             single_threaded_blas(),
             Progress(run._n_steps(problem, k), self.verbose, self.step_name) as progress,
         ):
-            problem = self._load(problem)
-            state, data = run._start(problem, k), run._prepare(problem)
+            state: Any = run._start(problem, k)
+            data: Any = None
             try:
+                data = run._prepare(self._load(problem))
                 # The one interruptible loop of all strategies.
                 for done in run._steps(data, k, state, budget):
-                    progress.advance(done.score, done.note, steps=done.n_steps)
+                    if isinstance(done, Begin):
+                        progress.begin(done.task)
+                        continue
+                    progress.advance(done.score, steps=done.n_steps)
                     if budget.spent() and not state.finished:
                         state.reason = StopReason.TIME_LIMIT
                         break
                     if tell(done.best, done.score) and not state.finished:
                         state.reason, budget.cancelled = StopReason.CALLBACK, True
                         break
-                return run._result(data, k, state, budget)
+                progress.begin("ordering the features")
+                return self._answer(run, problem, data, k, state, budget)
+            except OutOfTimeError:
+                state.reason = StopReason.TIME_LIMIT
             except KeyboardInterrupt:
-                if not state.has_answer:
+                if data is None or not state.has_answer:
                     raise
                 budget.cancelled = True
                 state.reason = StopReason.INTERRUPTED
-                return run._result(data, k, state, budget)
+            return self._answer(run, problem, data, k, state, budget)
+
+    def _answer(self, run: Any, problem: Any, data: Any, k: int, state: Any, budget: Budget) -> Any:
+        """The selection that a state stands for, or one by correlation where there is no time for that."""
+        found = None
+        if data is not None and state.has_answer:
+            try:
+                with limited(budget.with_grace()):
+                    found = run._result(data, k, state, budget)
+            except OutOfTimeError:
+                found = None
+        budget.check_outer()
+        if found is not None:
+            return found
+        reason = StopReason.INTERRUPTED if budget.cancelled else StopReason.UNSCORED
+        if state.reason == StopReason.CALLBACK:
+            reason = state.reason
+        return run._unscored(problem, k, reason)
+
+    def _unscored(self, problem: Any, k: int, reason: str) -> Selection:
+        """The features that are most correlated with the target."""
+        priority = correlations(problem)
+        order = best_first(priority)
+        support = np.zeros(problem.n_features, dtype=bool)
+        support[order[:k]] = True
+        return self._without_scores(reason, support=support, ranking=rank(support, priority), order=order)
+
+    def _without_scores(self, reason: str, **chosen: Any) -> Selection:
+        """A selection whose scores there was no time for: NaN."""
+        return Selection(score=np.nan, path=(), stop_reason=reason, **chosen)
 
     def _within(self, constraints: Constraints) -> Any:
         """The same search among the sets that constraints allow: has the methods of its steps."""
@@ -233,7 +279,7 @@ class Strategy(BaseEstimator):
         """Steps of the whole search."""
         raise NotImplementedError
 
-    def _steps(self, problem: Any, k: int, state: Any, budget: Budget) -> Iterator[Advance]:
+    def _steps(self, problem: Any, k: int, state: Any, budget: Budget) -> Iterator[Advance | Begin]:
         """Go on from a state, and yield after every step."""
         raise NotImplementedError
 

@@ -12,13 +12,15 @@ from typing import Any
 import numpy as np
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._clock import Budget, OutOfTimeError, while_time_is_left
 from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.ranking import best_first, scatter
 from l1lsmi._validation.parameters import check_allowed_sets, check_scores_sets
-from l1lsmi.strategies._base import Advance
+from l1lsmi.strategies._base import Advance, Begin
 from l1lsmi.strategies._greedy import FEW
 from l1lsmi.strategies._units import Units, UnitState
-from l1lsmi.strategies.selection import Budget, RankedSelection, Selection, Step, StopReason
+from l1lsmi.strategies._unscored import correlations
+from l1lsmi.strategies.selection import RankedSelection, Selection, Step, StopReason
 
 #: So many allowed sets at most are scored between two looks at the clock.
 FAMILY = 16
@@ -40,6 +42,12 @@ class Constrained:
     def _prepare(self, problem: Any) -> Units:
         return Units(problem, self.constraints, self.strategy.n_jobs)
 
+    def _unscored(self, problem: Any, k: int, reason: str) -> Any:
+        """The allowed set whose units are most correlated with the target."""
+        units = Units(problem, self.constraints)
+        priority = self.constraints.of_columns(correlations(problem))
+        return self.strategy._without_scores(reason, **units.answer(units.filled((), priority, k), priority))
+
     def _result(self, units: Any, k: int, state: Any, budget: Budget) -> Any:
         """The best of the allowed sets, or the set so far filled up by priority."""
         best = state.best()
@@ -47,7 +55,10 @@ class Constrained:
         order = [u for u in state.inside if u in inside]
         order = [*order, *(u for u in inside if u not in order)]
         key = tuple(sorted(inside))
-        score = state.visited[key] if key in state.visited else units.scores([inside])[0]
+        score = state.visited.get(key, np.nan)
+        if key not in state.visited:
+            with while_time_is_left(budget.with_grace()):
+                score = units.scores([inside])[0]
         return Selection(
             score=score,
             path=tuple(state.path),
@@ -74,7 +85,7 @@ class ConstrainedRanking(Constrained):
             check_scores_sets(problem)
         return _Beside.of(units)
 
-    def _steps(self, view: _Beside, k: int, state: Any, budget: Budget) -> Iterator[Advance]:
+    def _steps(self, view: _Beside, k: int, state: Any, budget: Budget) -> Iterator[Advance | Begin]:
         yield from self.strategy._steps(view, k, state, budget)
 
     def _result(self, view: _Beside, k: int, state: Any, budget: Budget) -> Any:
@@ -136,7 +147,7 @@ class ConstrainedGreedy(Constrained):
     sign: int
 
     def _neighbours(
-        self, units: Units, inside: list[int], candidates: HostArray, budget: Budget, first: bool
+        self, units: Units, inside: list[int], candidates: HostArray, budget: Budget
     ) -> tuple[HostArray, bool]:
         """Scores of the sets with or without each candidate, and whether time did not run out.
 
@@ -149,11 +160,11 @@ class ConstrainedGreedy(Constrained):
         quick = partial(_quick, inside=columns, sign=self.sign)
         if exact:
             others = np.array([units.columns[u][0] for u in candidates])
-            scores, complete = self.strategy._in_parts(problem, quick, others, budget, first)
+            scores, complete = self.strategy._in_parts(problem, quick, others, budget)
             return scores - units.base, complete
         if not few:
             others = np.concatenate([units.columns[u] for u in candidates])
-            rough, complete = self.strategy._in_parts(problem, quick, others, budget, first)
+            rough, complete = self.strategy._in_parts(problem, quick, others, budget)
             means = self.constraints.of_columns(scatter(rough, others, problem.n_features))[candidates]
             if not complete:
                 return means, False
@@ -181,9 +192,10 @@ class ConstrainedGreedy(Constrained):
         score = units.scores([state.inside])[0] if state.inside else 0.0
         self._visit(units, k, state, None, score)
         while (candidates := self._candidates(units, k, state.inside)).size:
-            first = not state.has_answer
-            scores, complete = self._neighbours(units, state.inside, candidates, budget, first)
+            scores, complete = self._neighbours(units, state.inside, candidates, budget)
             known = np.isfinite(scores)
+            if not known.any() and not complete:
+                raise OutOfTimeError
             state.priority[candidates[known]] = self.sign * scores[known]
             worth = self._worth(scores - score, candidates, per_cost)
             place = int(best_first(np.where(np.isnan(worth), -np.inf, worth))[0])
@@ -297,6 +309,8 @@ class ConstrainedExhaustive(Constrained):
                 state.path.append(Step(columns.size - units.given.size, None, columns, score))
                 members = list(inside)
                 state.priority[members] = np.maximum(state.priority[members], score)
+            if not state.visited:
+                raise OutOfTimeError
             best = max(state.visited, key=state.visited.__getitem__)
             yield Advance(state.visited[best], n_steps=len(found), best=units.columns_of(best))
             if budget.spent():

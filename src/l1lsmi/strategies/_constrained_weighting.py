@@ -17,15 +17,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from l1lsmi._arrays import HostArray
-from l1lsmi.strategies._base import Advance
+from l1lsmi._clock import Budget, while_time_is_left
+from l1lsmi.strategies._base import Advance, Begin
 from l1lsmi.strategies._constrained import Constrained
-from l1lsmi.strategies._final_weights import N_ALTERNATIVES, N_WEAKEST, fitted_best, on_all_rows
+from l1lsmi.strategies._final_weights import N_ALTERNATIVES, N_WEAKEST, NOT_FITTED, fitted_best, on_all_rows
 from l1lsmi.strategies._parallel import Piece, in_order
 from l1lsmi.strategies._pieces import remember, remembered
 from l1lsmi.strategies._unit_exchanges import UnitExchanges, UnitSet, losses_near, weakest_units
 from l1lsmi.strategies._units import Units
 from l1lsmi.strategies._weighting import Outcome, WeightingSearch, WeightingState
-from l1lsmi.strategies.selection import Budget, StopReason, WeightedSelection
+from l1lsmi.strategies.selection import StopReason, WeightedSelection
 
 #: Up to so many allowed sets are all compared, for each set that is refined otherwise.
 ENUMERATED = 10
@@ -41,7 +42,7 @@ class ConstrainedState(WeightingState):
 
     @property
     def has_answer(self) -> bool:
-        return True
+        return bool(self.inside) or self.latest is not None
 
 
 class ConstrainedSearch(NamedTuple):
@@ -144,7 +145,8 @@ class ConstrainedWeighting(Constrained):
             proposed = self._proposed(units, latest, k)
             inside = proposed[0] if proposed else tuple(sorted(units.filled((), priority, k)))
         if search.explored.table is not search.whole.table and not budget.spent():
-            inside = self._best_on_all_rows(data, inside, k, state, budget)
+            with while_time_is_left(budget):
+                inside = self._best_on_all_rows(data, inside, k, state, budget)
         state.best = data.key(inside)
         fields = self._weights(data, state, budget)
         order = sorted(inside)
@@ -170,8 +172,10 @@ class ConstrainedWeighting(Constrained):
         weights, model, fit, draw = fitted_best(search.whole, search.explored, search.draw, state, budget)
         value, cv_score, score = fit.value, fit.cv_score, search.whole.score_of(fit)
         if given.size:
-            ones = np.ones(given.size)
-            alone = draw.fit(ones, given, draw.select_model(ones, given).model)
+            alone = NOT_FITTED
+            with while_time_is_left(budget.with_grace()):
+                ones = np.ones(given.size)
+                alone = draw.fit(ones, given, draw.select_model(ones, given).model)
             value, cv_score = value - alone.value, cv_score - alone.cv_score
             score -= search.whole.score_of(alone)
         return {
@@ -223,18 +227,17 @@ class ConstrainedPath(ConstrainedWeighting):
 
     def _steps(
         self, data: ConstrainedSearch, k: int, state: ConstrainedState, budget: Budget
-    ) -> Iterator[Advance]:
+    ) -> Iterator[Advance | Begin]:
         if self._only_forced(data.units, k, state):
             return
         data = self._start_from_terms(data, k, state, budget)
         if self._compare_all(data, k, state, budget) or self._is_perfect(data, state):
-            yield Advance(-data.loss(state.inside), "no radii", best=data.key(state.inside))
+            yield Advance(-data.loss(state.inside), best=data.key(state.inside))
             return
         for outcome in self._restarts(data, k, state, budget):
             state.outcomes.append(outcome)
             self._consider(data, k, state, outcome.survival + outcome.weights)
-            note = f"{len(state.points)} radii"
-            yield Advance(-data.loss(state.inside), note, best=data.key(state.inside))
+            yield Advance(-data.loss(state.inside), best=data.key(state.inside))
             if budget.spent() or self._is_perfect(data, state):
                 return
             if state.votes[state.inside] >= self.strategy.agreement:
@@ -243,6 +246,7 @@ class ConstrainedPath(ConstrainedWeighting):
                 state.reason = StopReason.IN_VAIN
             if state.reason != StopReason.RESTARTS:
                 break
+        yield Begin("comparing similar sets")
         self._refine(data, k, state, budget)
 
     def _start_from_terms(
@@ -364,8 +368,7 @@ class ConstrainedPaper(ConstrainedWeighting):
             self._consider(
                 data, k, state, nearest.survival + 2 * len(nearest.points) * nearest.weights / largest
             )
-            key, note = data.key(state.inside), f"{len(state.points)} radii"
-            yield Advance(self._values(key), note, best=key)
+            yield Advance(self._values(data.key(state.inside)), best=data.key(state.inside))
         state.finished = True
 
     def _prefers(self, data: ConstrainedSearch, new: UnitSet, old: UnitSet) -> bool:

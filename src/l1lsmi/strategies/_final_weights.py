@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from l1lsmi._arrays import Array, HostArray, namespace, to_numpy
+from l1lsmi._clock import Budget, check_time, while_time_is_left
 from l1lsmi._numerics.model import Evaluation, Fit, Model, ModelBatch, ScoredModel
 from l1lsmi._numerics.optimization.ascent import ascend, relative_step
 from l1lsmi._numerics.optimization.exchanges import FeatureSet
@@ -17,7 +18,7 @@ from l1lsmi._numerics.ranking import rank
 from l1lsmi.strategies._pieces import recall
 from l1lsmi.strategies._scores import ScoreCache
 from l1lsmi.strategies.protocols import Draws, SetScorer, Weightable
-from l1lsmi.strategies.selection import Budget, StopReason, WeightedSelection
+from l1lsmi.strategies.selection import StopReason, WeightedSelection
 
 if TYPE_CHECKING:
     from l1lsmi.strategies._weighting import WeightingState
@@ -30,6 +31,9 @@ KEPT = 0.85
 #: Of at most so many features each is tried, of more only the weakest by the gradient.
 TRY_EACH = 8
 N_WEAKEST = 4
+#: What stands for a fit that there was no time for.
+NOT_FITTED = Fit(np.empty(0), np.nan, np.nan)
+NO_MODEL = Model(np.nan, np.nan)
 
 
 def weighted_selection(
@@ -62,7 +66,8 @@ def weighted_selection(
     """
     assert state.best is not None
     if explored is not whole and not budget.spent():
-        state.best = _best_on_all_rows(whole, state, scores, budget)
+        with while_time_is_left(budget):
+            state.best = _best_on_all_rows(whole, state, scores, budget)
     columns = np.array(state.best, dtype=np.intp)
     weights, model, fit, _ = fitted_best(whole, explored, draw, state, budget)
     support = np.zeros(whole.n_features, dtype=bool)
@@ -71,6 +76,8 @@ def weighted_selection(
     support[constant[: k - columns.size]] = True
     ranking = rank(support, state.survival())
     inside = _elimination_order(scores, state.best, weights, budget) if ordered else columns
+    if ordered and budget.spent():
+        _end_early(state)
     others = np.setdiff1d(np.arange(whole.n_features), columns)
     return WeightedSelection(
         support=support,
@@ -84,7 +91,7 @@ def weighted_selection(
         radius=float(weights.sum()),
         path=state.points,
         n_iter=max(1, state.n_iter),  # the final weights take one, too
-        stop_reason=state.reason,
+        stop_reason=_told_reason(state),
         order=np.concatenate([inside, others[np.argsort(ranking[others], kind="stable")]]),
     )
 
@@ -92,19 +99,44 @@ def weighted_selection(
 def fitted_best(
     whole: Weightable, explored: Weightable, draw: Draws, state: WeightingState, budget: Budget
 ) -> tuple[HostArray, Model, Fit, Draws]:
-    """Weights of the best set, its model, the fit to all rows and the draw that it was made on."""
+    """Weights of the best set, its model, the fit to all rows and the draw that it was made on.
+
+    Where there is no time for a model or a fit, these are NaN, and the time limit ended the search.
+    """
     columns = np.array(state.best, dtype=np.intp)
-    weights = np.zeros(whole.n_features)
-    of_all_rows = draw if explored is whole else whole.draws([(0, 0)])
+    weights, model = np.zeros(whole.n_features), NO_MODEL
+    weights[columns] = 1.0
+    with while_time_is_left(budget.with_grace()):
+        of_all_rows = draw if explored is whole else whole.draws([(0, 0)])
 
-    def compute() -> tuple[HostArray, Model, Fit]:
-        found, model = _final_weights(state, draw, budget)
-        if explored is not whole:
-            model = of_all_rows.select_model_near(found, columns, model).model
-        return found, model, of_all_rows.fit(found, columns, model)
+        def compute() -> tuple[HostArray, Model, Fit]:
+            found, near = _final_weights(state, draw, budget)
+            if explored is not whole:
+                near = of_all_rows.select_model_near(found, columns, near).model
+            return found, near, of_all_rows.fit(found, columns, near)
 
-    weights[columns], model, fit = recall("weights", [columns, state.weights], compute, budget)
-    return weights, model, fit, of_all_rows
+        weights[columns], model, fit = recall("weights", [columns, state.weights], compute, budget)
+        return weights, model, fit, of_all_rows
+    _end_early(state)
+    return weights, model, NOT_FITTED, draw
+
+
+def _told_reason(state: WeightingState) -> str:
+    """Why the search ended; where restarts agreed, how many of them ended with the set that is returned."""
+    if state.reason != StopReason.AGREED:
+        return state.reason
+    n, n_same = len(state.outcomes), sum(outcome.support == state.best for outcome in state.outcomes)
+    if n_same == 0:
+        return StopReason.EXCHANGED
+    which = "the set that effects of single features, pairs and triples gave"
+    return StopReason.SAME.format(
+        n_same, f"{n} restart" + "s" * (n > 1), which if state.best == state.start else "this set"
+    )
+
+
+def _end_early(state: WeightingState) -> None:
+    if state.reason not in (StopReason.INTERRUPTED, StopReason.CALLBACK):
+        state.reason = StopReason.TIME_LIMIT
 
 
 def _best_on_all_rows(
@@ -155,17 +187,17 @@ def _final_weights(state: WeightingState, draw: Draws, budget: Budget) -> tuple[
         return weights, draw.select_model(weights, columns).model
     loss, model = draw.score_set(columns)
     equal = np.ones(columns.size)
-    if budget.spent():
-        if state.reason not in (StopReason.INTERRUPTED, StopReason.CALLBACK):
-            state.reason = StopReason.TIME_LIMIT
-        return equal, model
-    moved = _short_ascent(draw, columns, model, budget)
-    if draw.fit(moved, columns, model).cv_score < loss - 1e-6 * abs(loss):
-        return moved, model
+    with while_time_is_left(budget):
+        check_time()
+        moved = _short_ascent(draw, columns, model)
+        better = draw.fit(moved, columns, model).cv_score < loss - 1e-6 * abs(loss)
+        return moved if better else equal, model
+    # Half an ascent ends wherever the clock says: equal weights are the same in every run.
+    _end_early(state)
     return equal, model
 
 
-def _short_ascent(draw: Draws, columns: HostArray, model: Model, budget: Budget) -> HostArray:
+def _short_ascent(draw: Draws, columns: HostArray, model: Model) -> HostArray:
     """A few steps from equal weights, under one model, in which no weight reaches zero."""
     models = ModelBatch(draw.asarray(np.array([model.sigma])), draw.asarray(np.array([model.regularization])))
 
@@ -178,7 +210,7 @@ def _short_ascent(draw: Draws, columns: HostArray, model: Model, budget: Budget)
         return xp.where(weights > least, weights, least)
 
     start: Any = draw.asarray(np.ones((1, columns.size)))
-    ascent = ascend(start, evaluate, relative_step(0.1), project, max_iter=5, out_of_time=budget.spent)
+    ascent = ascend(start, evaluate, relative_step(0.1), project, max_iter=5)
     return np.asarray(to_numpy(ascent.weights)[0])
 
 
@@ -188,18 +220,19 @@ def _elimination_order(scores: ScoreCache, best: FeatureSet, weights: HostArray,
     The loss decides between sets without one of the features that the gradient calls weakest.
     """
     present, eliminated = np.array(best, dtype=np.intp), list[int]()
-    while present.size > 1 and not budget.spent():
-        support = tuple(int(j) for j in present)
-        gradient = scores.gradient(support, present)
-        weakest = present[np.argsort(gradient, kind="stable")]
-        n_out = 1 if present.size <= ONE_BY_ONE else present.size - ceil(KEPT * present.size)
-        out = weakest[:n_out]
-        if n_out == 1:
-            tried = weakest if present.size <= TRY_EACH else weakest[:N_WEAKEST]
-            smaller = [tuple(j for j in support if j != int(w)) for w in tried]
-            out = weakest[[int(np.argmin(_losses_near(scores, support, smaller)))]]
-        eliminated += [int(j) for j in out]
-        present = np.setdiff1d(present, out)
+    with while_time_is_left(budget):
+        while present.size > 1 and not budget.spent():
+            support = tuple(int(j) for j in present)
+            gradient = scores.gradient(support, present)
+            weakest = present[np.argsort(gradient, kind="stable")]
+            n_out = 1 if present.size <= ONE_BY_ONE else present.size - ceil(KEPT * present.size)
+            out = weakest[:n_out]
+            if n_out == 1:
+                tried = weakest if present.size <= TRY_EACH else weakest[:N_WEAKEST]
+                smaller = [tuple(j for j in support if j != int(w)) for w in tried]
+                out = weakest[[int(np.argmin(_losses_near(scores, support, smaller)))]]
+            eliminated += [int(j) for j in out]
+            present = np.setdiff1d(present, out)
     first = present[np.argsort(-weights[present], kind="stable")]
     return np.array([*first, *eliminated[::-1]], dtype=np.intp)
 

@@ -10,11 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._clock import Budget, OutOfTimeError, while_time_is_left
 from l1lsmi._numerics.ranking import best_first, rank, rounded, scatter
 from l1lsmi.strategies._base import COUNT, SearchState, Strategy
 from l1lsmi.strategies._parallel import Piece, in_order, n_workers
 from l1lsmi.strategies._pieces import recall_set
-from l1lsmi.strategies.selection import Budget, Selection, Step, StopReason
+from l1lsmi.strategies.selection import Selection, Step, StopReason
 
 #: So many times the short list are scored in full where there are no more candidates.
 FEW = 5
@@ -77,22 +78,26 @@ class GreedySearch(Strategy):
         complete = True
         # With a time limit there must be a priority before the first full score is known.
         if problem.neighbours_are_exact or not few or budget.time_limit is not None:
-            first_step = not state.has_answer
-            scores, complete = self._in_parts(problem, quick, candidates, budget, first_step)
+            scores, complete = self._in_parts(problem, quick, candidates, budget)
             known = ~np.isneginf(scores)
             state.priority[candidates[known]] = sign * scores[known]
+            if not known.any():
+                raise OutOfTimeError
             if problem.neighbours_are_exact:
                 best = int(best_first(scores)[0])
                 return int(candidates[best]), float(scores[best]), complete
             candidates = candidates[best_first(scores)[: None if few else self.shortlist]]
         full: list[float] = []
         sets = [neighbour(j) for j in candidates.tolist()]
-        for score in in_order(_score_set, problem, sets, self.n_jobs, Piece("set")):
-            full.append(score)
-            if few:
-                state.priority[candidates[len(full) - 1]] = sign * score
-            if budget.spent():
-                break
+        with while_time_is_left(budget):
+            for score in in_order(_score_set, problem, sets, self.n_jobs, Piece("set")):
+                full.append(score)
+                if few:
+                    state.priority[candidates[len(full) - 1]] = sign * score
+                if budget.spent():
+                    break
+        if not full:
+            raise OutOfTimeError
         # Of equal scores the lowest column, whatever the order of the candidates.
         best = int(np.lexsort((candidates[: len(full)], -rounded(np.array(full))))[0])
         return int(candidates[best]), full[best], complete and len(full) == candidates.size
@@ -103,10 +108,9 @@ class GreedySearch(Strategy):
         score: Callable[[Any, HostArray], HostArray],
         candidates: HostArray,
         budget: Budget,
-        to_the_end: bool = False,
     ) -> tuple[HostArray, bool]:
         """Scores of candidates, minus infinity for NaN and where time ran out; whether it did not."""
-        per_worker = 1 if budget.time_limit is None else 20
+        per_worker = 1 if budget.time_limit is None else 50
         n_parts = min(candidates.size, per_worker * n_workers(problem, self.n_jobs))
         parts = np.array_split(np.arange(candidates.size), n_parts)
         scores = np.full(candidates.size, -np.inf)
@@ -114,11 +118,14 @@ class GreedySearch(Strategy):
         # The function has what it depends on beside the candidates: the set that they join or leave.
         inside = score.keywords if isinstance(score, partial) else {}
         found = in_order(score, problem, some, self.n_jobs, Piece("candidates", inside))
-        for part, values in zip(parts, found, strict=False):
-            scores[part] = np.where(np.isnan(values), -np.inf, values)
-            if budget.spent() and not to_the_end and part is not parts[-1]:
-                return scores, False
-        return scores, True
+        n_done = 0
+        with while_time_is_left(budget):
+            for part, values in zip(parts, found, strict=False):
+                scores[part] = np.where(np.isnan(values), -np.inf, values)
+                n_done += 1
+                if budget.spent():
+                    break
+        return scores, n_done == len(parts)
 
     def _result(self, problem: Any, k: int, state: GreedyState, budget: Budget) -> Selection:
         """Fill up or cut an unfinished set by priority, and add constant columns where all else is in."""
@@ -131,10 +138,14 @@ class GreedySearch(Strategy):
         chosen = np.flatnonzero(support & np.isin(np.arange(problem.n_features), problem.columns))
         same = state.path and np.array_equal(np.sort(state.path[-1].support), chosen)
         ranking = rank(support, self._survival(problem, state))
+        score = state.path[-1].score if same else np.nan
+        if not same:
+            with while_time_is_left(budget.with_grace()):
+                score = recall_set(problem, chosen)
         return Selection(
             support=support,
             ranking=ranking,
-            score=state.path[-1].score if same else recall_set(problem, chosen),
+            score=score,
             path=tuple(state.path),
             stop_reason=state.reason,
             order=np.lexsort((ranking, -state.priority, -self._n_sets_with(problem, state), ~support)),

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
 from joblib import Parallel, delayed, effective_n_jobs
+from joblib.parallel import get_active_backend
 
-from l1lsmi._arrays import call_single_threaded
+from l1lsmi._blas import call_single_threaded
+from l1lsmi._clock import LEAST_GRACE, Budget, OutOfTimeError, limited
 from l1lsmi.strategies._pieces import is_kept, recall_each
 from l1lsmi.strategies.protocols import Features
-from l1lsmi.strategies.selection import Budget
 
 T = TypeVar("T")
 
@@ -60,15 +62,66 @@ def computed(
     """The same, whatever is known of it."""
     workers = effective_n_jobs(n_jobs)
     cluster = cluster_of(problem)
-    if cluster is not None:
-        yield from cluster.in_order(function, problem, items)
-    elif workers == 1:
+    if cluster is None and workers == 1:
         for item in items:
             yield function(problem, item)
-    else:
-        # Out-of-core rows are read from this process: a task on a worker would wait for that worker.
-        where = {"prefer": "threads"} if problem.table.in_memory else {"require": "sharedmem"}
-        # One pool for all of them: some backends start processes for each.
-        with Parallel(n_jobs=workers, **where) as parallel:
-            while some := list(islice(items, workers)):
-                yield from parallel(delayed(call_single_threaded)(function, problem, item) for item in some)
+        return
+    # Out-of-core rows are read from this process: a task on a worker would wait for that worker.
+    where = {"prefer": "threads"} if problem.table.in_memory else {"require": "sharedmem"}
+    task = _Task(function, Budget(None))
+    try:
+        if cluster is not None:
+            found = cluster.in_order(task, problem, items)
+        elif getattr(get_active_backend(**where)[0], "supports_sharedmem", False):
+            found = _in_threads(task, problem, items, workers)
+        else:
+            found = _by_joblib(task, problem, items, workers, where)
+        for one in found:
+            if isinstance(one, _OutOfTime):
+                raise OutOfTimeError
+            yield one
+    finally:
+        # Tasks that still run end when they next look at the clock.
+        task.budget.cancelled = True
+
+
+class _OutOfTime:
+    """What a task returns when its time is out: not every backend passes on what is no `Exception`."""
+
+
+class _Task:
+    """A function that runs in a budget, wherever it is called."""
+
+    def __init__(self, function: Callable[[Any, Any], Any], budget: Budget) -> None:
+        self.function = function
+        self.budget = budget
+
+    def __call__(self, problem: Any, item: Any) -> Any:
+        try:
+            with limited(self.budget):
+                return call_single_threaded(self.function, problem, item)
+        except OutOfTimeError:
+            return _OutOfTime()
+
+
+def _in_threads(task: _Task, problem: Any, items: Iterator[Any], workers: int) -> Iterator[Any]:
+    pool = ThreadPoolExecutor(workers)
+    running: list[Any] = []
+    try:
+        while some := list(islice(items, workers)):
+            running = [pool.submit(task, problem, item) for item in some]
+            for future in running:
+                yield future.result()
+    finally:
+        task.budget.cancelled = True
+        pool.shutdown(wait=False, cancel_futures=True)
+        wait(running, timeout=LEAST_GRACE)
+
+
+def _by_joblib(
+    task: _Task, problem: Any, items: Iterator[Any], workers: int, where: dict[str, Any]
+) -> Iterator[Any]:
+    # One pool for all of them: some backends start processes for each.
+    with Parallel(n_jobs=workers, **where) as parallel:
+        while some := list(islice(items, workers)):
+            yield from parallel(delayed(task)(problem, item) for item in some)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from l1lsmi._arrays import Array, HostArray, asarray_like, namespace, to_numpy
+from l1lsmi._clock import Budget
 from l1lsmi._numerics.model import Model, ModelBatch
 from l1lsmi._numerics.optimization.ascent import ascend, relative_step
 from l1lsmi._numerics.optimization.radius import PathPoint, shrink
@@ -17,7 +18,6 @@ from l1lsmi._numerics.sampling import random_weights
 from l1lsmi.strategies._scores import TimedScore, timed_score
 from l1lsmi.strategies._weighting import Outcome, WeightingState
 from l1lsmi.strategies.protocols import Draws, Weightable
-from l1lsmi.strategies.selection import Budget
 
 
 class PathSettings(NamedTuple):

@@ -16,12 +16,13 @@ from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 from l1lsmi._checkpoint import Checkpoint, Codec, Key, digest
+from l1lsmi._clock import Budget
 from l1lsmi._numerics.model import Fit, Model, ScoredModel
 from l1lsmi._numerics.optimization.exchanges import Hints
 from l1lsmi._numerics.optimization.radius import PathPoint
 from l1lsmi._numerics.terms.candidates import Candidate
 from l1lsmi._numerics.terms.families import Family, Term
-from l1lsmi.strategies.selection import Budget, Step
+from l1lsmi.strategies.selection import Step
 
 T = TypeVar("T")
 

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._clock import Budget
 from l1lsmi._numerics.model import Model
 from l1lsmi._numerics.optimization.exchanges import FeatureSet
 from l1lsmi.strategies._scores import ScoreCache
 from l1lsmi.strategies._units import Units
-from l1lsmi.strategies.selection import Budget
 
 UnitSet = tuple[int, ...]
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._clock import Budget, while_time_is_left
 from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.ranking import best_first, rank
 from l1lsmi.strategies._base import SearchState
 from l1lsmi.strategies._parallel import Piece, in_order
 from l1lsmi.strategies._pieces import recall_set
-from l1lsmi.strategies.selection import Budget, Step
+from l1lsmi.strategies.selection import Step
 
 
 class Units:
@@ -76,10 +78,11 @@ class Units:
         """Scores of sets of units, less that of the covariates alone; fewer where time ran out."""
         found: list[float] = []
         columns = (self.columns_of(inside) for inside in sets)
-        for score in in_order(_score_set, self.problem, columns, self.n_jobs, Piece("set")):
-            found.append(score - self.base)
-            if budget is not None and budget.spent():
-                break
+        with nullcontext() if budget is None else while_time_is_left(budget):
+            for score in in_order(_score_set, self.problem, columns, self.n_jobs, Piece("set")):
+                found.append(score - self.base)
+                if budget is not None and budget.spent():
+                    break
         return found
 
     # -- answers ---------------------------------------------------------------------------
@@ -127,15 +130,16 @@ class Units:
         ``weakest(present, free)`` are those that are tried.
         """
         present, eliminated = sorted(inside), list[int]()
-        while len(present) > 1 and not budget.spent():
-            free = [u for u in present if u not in self.constraints.forced]
-            if not free:
-                break
-            free = weakest(present, free)
-            smaller = [tuple(v for v in present if v != u) for u in free]
-            out = free[int(best_first(-np.array(losses(smaller)))[0])]
-            eliminated.append(out)
-            present.remove(out)
+        with while_time_is_left(budget):
+            while len(present) > 1 and not budget.spent():
+                free = [u for u in present if u not in self.constraints.forced]
+                if not free:
+                    break
+                free = weakest(present, free)
+                smaller = [tuple(v for v in present if v != u) for u in free]
+                out = free[int(best_first(-np.array(losses(smaller)))[0])]
+                eliminated.append(out)
+                present.remove(out)
         forced = [u for u in present if u in self.constraints.forced]
         return [*forced, *(u for u in present if u not in forced), *eliminated[::-1]]
 

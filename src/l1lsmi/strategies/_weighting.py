@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._clock import Budget
 from l1lsmi._numerics.optimization.exchanges import FeatureSet
 from l1lsmi._numerics.optimization.radius import PathPoint
 from l1lsmi._numerics.terms.search import TermSearch
@@ -19,7 +20,7 @@ from l1lsmi.strategies._final_weights import weighted_selection
 from l1lsmi.strategies._pieces import CODEC
 from l1lsmi.strategies._scores import ScoreCache
 from l1lsmi.strategies.protocols import Draws, SetScorer, Weightable, missing_members
-from l1lsmi.strategies.selection import Budget, StopReason, WeightedSelection
+from l1lsmi.strategies.selection import StopReason, WeightedSelection
 
 
 @CODEC.record
@@ -177,6 +178,22 @@ class L1Weighting(Strategy):
         state.best = tuple(int(j) for j in columns)
         state.reason, state.finished = StopReason.NOTHING_TO_CHOOSE, True
         return True
+
+    def _without_scores(self, reason: str, **chosen: Any) -> WeightedSelection:
+        """Weights of 1, and no model."""
+        unknown: dict[str, Any] = dict.fromkeys(
+            ("score", "estimate", "cv_score", "sigma", "regularization"), np.nan
+        )
+        weights = chosen["support"].astype(np.float64)
+        return WeightedSelection(
+            **unknown,
+            **chosen,
+            weights=weights,
+            radius=float(weights.sum()),
+            n_iter=1,
+            path=(),
+            stop_reason=reason,
+        )
 
     def _result(self, search: WeightingSearch, k: int, state: Any, budget: Budget) -> WeightedSelection:
         state.best = state.complete(search.explored.columns, k)

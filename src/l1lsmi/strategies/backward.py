@@ -8,13 +8,14 @@ from functools import partial
 import numpy as np
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._clock import Budget
 from l1lsmi._numerics.constraints import Constraints
 from l1lsmi.strategies._base import Advance
 from l1lsmi.strategies._constrained import ConstrainedBackward
 from l1lsmi.strategies._greedy import GreedySearch, GreedyState
 from l1lsmi.strategies._pieces import recall_set
 from l1lsmi.strategies.protocols import ScoresRemovals
-from l1lsmi.strategies.selection import Budget, Step, StopReason
+from l1lsmi.strategies.selection import Step, StopReason
 
 
 class Backward(GreedySearch):
@@ -80,7 +81,6 @@ class Backward(GreedySearch):
             if k >= problem.columns.size:
                 state.finished = True
                 yield Advance(score, best=state.inside)
-        # The first removals are scored whatever the time limit: they say which features to keep.
         for size in range(state.inside.size - 1, k - 1, -1):
             inside = state.inside
             removals = partial(_score_removals, inside=inside)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._clock import Budget, while_time_is_left
 from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.ranking import best_first, rank
 from l1lsmi._validation.parameters import check_subsets
@@ -19,7 +20,7 @@ from l1lsmi.strategies._constrained import ConstrainedExhaustive
 from l1lsmi.strategies._parallel import Piece, in_order
 from l1lsmi.strategies._pieces import recall_set
 from l1lsmi.strategies.protocols import ScoresAdditions
-from l1lsmi.strategies.selection import Budget, Selection, Step, StopReason
+from l1lsmi.strategies.selection import Selection, Step, StopReason
 
 #: So many sets at most are scored between two looks at the clock.
 FAMILY = 16
@@ -140,11 +141,12 @@ class ExhaustiveState(SearchState):
 def _elimination_order(problem: ScoresAdditions, columns: HostArray, budget: Budget) -> HostArray:
     """The features of a set, those first without which smaller sets score lowest."""
     eliminated: list[int] = []
-    while columns.size > 1 and not budget.spent():
-        smaller = [recall_set(problem, columns[columns != j]) for j in columns]
-        out = int(columns[best_first(np.array(smaller))[0]])
-        eliminated.append(out)
-        columns = columns[columns != out]
+    with while_time_is_left(budget):
+        while columns.size > 1 and not budget.spent():
+            smaller = [recall_set(problem, columns[columns != j]) for j in columns]
+            out = int(columns[best_first(np.array(smaller))[0]])
+            eliminated.append(out)
+            columns = columns[columns != out]
     return np.array([*columns, *eliminated[::-1]], dtype=np.intp)
 
 

@@ -8,13 +8,14 @@ from functools import partial
 import numpy as np
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._clock import Budget, OutOfTimeError
 from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.ranking import best_first
 from l1lsmi.strategies._base import Advance
 from l1lsmi.strategies._constrained import ConstrainedForward
 from l1lsmi.strategies._greedy import GreedySearch, GreedyState
 from l1lsmi.strategies.protocols import ScoresAdditions
-from l1lsmi.strategies.selection import Budget, Step, StopReason
+from l1lsmi.strategies.selection import Step, StopReason
 
 
 class Forward(GreedySearch):
@@ -69,6 +70,8 @@ class Forward(GreedySearch):
             others = np.setdiff1d(problem.columns, inside)
             if k == 1:  # a search for one feature is a ranking
                 scores, complete = self._in_parts(problem, _score_each, others, budget)
+                if np.isneginf(scores).all():
+                    raise OutOfTimeError
                 state.priority[others] = scores
                 first = best_first(scores)[0]
                 best, score = int(others[first]), float(scores[first])

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._clock import Budget
 from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.model import Evaluation, ScoredModel
 from l1lsmi._numerics.optimization.ascent import ascend, diminishing_step
@@ -25,7 +26,6 @@ from l1lsmi.strategies._parallel import Piece, in_order
 from l1lsmi.strategies._pieces import recall
 from l1lsmi.strategies._weighting import L1Weighting, Outcome, WeightingSearch, WeightingState
 from l1lsmi.strategies.protocols import Draws, Weightable
-from l1lsmi.strategies.selection import Budget
 
 NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 
@@ -156,7 +156,7 @@ class L1Paper(L1Weighting):
             if state.best is None or keys < (sizes_first(state.best), -values(state.best)):
                 state.best = best.support
             state.finished = number == self.n_restarts - 1
-            yield Advance(values(state.best), f"{len(state.points)} radii", best=state.best)
+            yield Advance(values(state.best), best=state.best)
 
     def _within(self, constraints: Constraints) -> ConstrainedPaper:
         return ConstrainedPaper(self, constraints)

@@ -23,19 +23,20 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._clock import Budget
 from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.grids import START_NARROWNESS
 from l1lsmi._numerics.optimization.exchanges import NO_HINTS, FeatureSet, Hints, refine_by_exchanges
 from l1lsmi._numerics.terms.search import TermSearch
 from l1lsmi._validation.parameters import check_all_positive
-from l1lsmi.strategies._base import COUNT, COUNT_OR_ZERO, UNSEEDED_ROWS, Advance
+from l1lsmi.strategies._base import COUNT, COUNT_OR_ZERO, UNSEEDED_ROWS, Advance, Begin
 from l1lsmi.strategies._constrained_weighting import ConstrainedPath
 from l1lsmi.strategies._parallel import Piece, cluster_of, in_order
 from l1lsmi.strategies._path_restarts import PathSettings, run_restarts
 from l1lsmi.strategies._pieces import recall, remember, remembered
 from l1lsmi.strategies._weighting import L1Weighting, Outcome, WeightingSearch, WeightingState
 from l1lsmi.strategies.protocols import Weightable
-from l1lsmi.strategies.selection import Budget, StopReason
+from l1lsmi.strategies.selection import StopReason
 
 #: A loss this close to the best that any set could have cannot be improved noticeably.
 NEARLY = 1e-3
@@ -194,7 +195,7 @@ class L1Path(L1Weighting):
 
     def _steps(
         self, search: WeightingSearch, k: int, state: WeightingState, budget: Budget
-    ) -> Iterator[Advance]:
+    ) -> Iterator[Advance | Begin]:
         """Start from terms, run restarts until they agree or do not help, and refine the best sets."""
         if self._takes_all(search, k, state):
             return
@@ -202,7 +203,7 @@ class L1Path(L1Weighting):
         if state.finished:
             if state.reason != StopReason.TIME_LIMIT:
                 assert state.best is not None
-                yield Advance(-search.scores.score(state.best).loss, "no radii", best=state.best)
+                yield Advance(-search.scores.score(state.best).loss, best=state.best)
             return
         scores = search.scores
         left = self._left_to_find(search, k, state)
@@ -227,8 +228,7 @@ class L1Path(L1Weighting):
                 self._consider(outcome, search, state, votes, budget)
                 if state.reason != StopReason.TIME_LIMIT:
                     assert state.best is not None
-                    loss, note = scores.score(state.best).loss, f"{len(state.points)} radii"
-                    yield Advance(-loss, note, best=state.best)
+                    yield Advance(-scores.score(state.best).loss, best=state.best)
                 if state.reason != StopReason.RESTARTS:
                     break
             if state.finished:
@@ -245,6 +245,7 @@ class L1Path(L1Weighting):
         n_different = len({outcome.support for outcome in state.outcomes})
         if state.reason == StopReason.RESTARTS and n_different == self.n_restarts > 1:
             state.reason = StopReason.DISAGREED
+        yield Begin("comparing similar sets")
         self._refine(search, state, list(votes), budget, left)
         # What a search with another number of restarts ended with.
         for support in remembered(f"best of {k}"):
@@ -318,8 +319,10 @@ class L1Path(L1Weighting):
         found = None if search.terms is None else search.terms.search(k, budget.spent)
         if search.terms is None or found is None:
             return
+        is_first = state.best is None
         others = (int(j) for j in search.explored.columns if int(j) not in found)
         state.start = tuple(sorted((*found, *islice(others, k - len(found)))))
+        state.best = state.start if is_first else state.best
         promising = search.terms.promising(search.whole.n_features)
         state.strength = np.zeros(state.n_features)
         state.strength[list(promising)] = np.arange(len(promising), 0, -1)
@@ -327,9 +330,9 @@ class L1Path(L1Weighting):
         if useful.size >= 2 * k and useful.size < search.explored.columns.size:
             search.explored = search.explored.restricted_to(useful)
         search.scores.use_terms = self.terms_may_score(search) and search.scores.terms_suffice(state.start)
-        if state.best is not None:
+        if not is_first:
             return
-        state.best = state.start
+        assert state.best is not None
         if budget.spent():
             state.reason, state.finished = StopReason.TIME_LIMIT, True
         elif search.scores.score(state.best).loss < search.explored.best_loss + NEARLY:

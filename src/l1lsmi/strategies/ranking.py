@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._clock import Budget
 from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.ranking import best_first, rank, scatter, take_best
 from l1lsmi.strategies._base import Advance, SearchState, Strategy
 from l1lsmi.strategies._constrained import ConstrainedRanking
 from l1lsmi.strategies._parallel import Piece, in_order
 from l1lsmi.strategies.protocols import ScoresEach
-from l1lsmi.strategies.selection import Budget, RankedSelection, StopReason
+from l1lsmi.strategies.selection import RankedSelection, StopReason
 
 
 class Ranking(Strategy):
@@ -63,8 +65,9 @@ class Ranking(Strategy):
         return RankingState(StopReason.ALL_SCORED, scores=np.full(problem.columns.size, -np.inf))
 
     def _n_steps(self, problem: ScoresEach, k: int) -> int:
-        # Few enough parts to cost nothing, many enough to show progress and to stop in time.
-        return min(problem.columns.size, 50)
+        # Few enough parts to cost nothing, many enough to show progress; what is known of a part when time is
+        # out is lost.
+        return min(problem.columns.size, 50 if self.time_limit is None else 1000)
 
     def _steps(self, problem: ScoresEach, k: int, state: RankingState, budget: Budget) -> Iterator[Advance]:
         columns = problem.columns
@@ -78,6 +81,10 @@ class Ranking(Strategy):
             state.n_parts += 1
             state.finished = state.n_parts == len(parts)
             yield Advance(float(state.scores.max()), best=columns[best_first(state.scores)[:k]])
+
+    def _without_scores(self, reason: str, **chosen: Any) -> RankedSelection:
+        unknown = np.full(chosen["support"].size, -np.inf)
+        return RankedSelection(score=np.nan, path=(), stop_reason=reason, scores=unknown, **chosen)
 
     def _result(self, problem: ScoresEach, k: int, state: RankingState, budget: Budget) -> RankedSelection:
         everywhere = scatter(state.scores, problem.columns, problem.n_features)

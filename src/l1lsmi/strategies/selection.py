@@ -1,8 +1,7 @@
-"""The result of a strategy, and its time limit."""
+"""The result of a strategy, and why it ended."""
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -14,7 +13,9 @@ from l1lsmi._arrays import HostArray
 class StopReason:
     """Why a search ended: sentences that are stored as they are."""
 
-    AGREED = "Restarts agreed on the set."
+    AGREED = "Restarts proposed the same set again, which ended the search."
+    SAME = "{} of {} ended with {}."
+    EXCHANGED = "Exchanges of features improved on the set that restarts ended with."
     PERFECT = "The set explains the classes as well as any set could."
     TERMS = "Restarts did not improve on the set that effects of single features, pairs and triples gave."
     IN_VAIN = "Further restarts did not improve on the best set."
@@ -25,43 +26,16 @@ class StopReason:
     NOTHING_TO_CHOOSE = "Every feature that varies was asked for."
     NO_EVIDENCE = "No set predicts rows that the search has not seen clearly better than no features do."
     TIME_LIMIT = "The time limit was reached; the best set found until then is returned."
+    UNSCORED = (
+        "The time limit was reached before any set was scored; the features that are most correlated with "
+        "the target are returned."
+    )
     INTERRUPTED = "The search was interrupted; the best set found until then is returned."
     CALLBACK = "A callback ended the search; the best set found until then is returned."
 
 
-class Budget:
-    """A deadline that can also be brought forward from outside.
-
-    Parameters
-    ----------
-    time_limit : float or None
-        Seconds from now.
-    """
-
-    def __init__(self, time_limit: float | None) -> None:
-        self.started = time.monotonic()
-        self.time_limit = time_limit
-        self.cancelled = False
-
-    def __getstate__(self) -> dict[str, Any]:
-        """What is left of the time: clocks of different machines do not agree."""
-        left = None if self.time_limit is None else self.time_limit - (time.monotonic() - self.started)
-        return {"time_limit": left, "cancelled": self.cancelled}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.started = time.monotonic()
-        self.time_limit, self.cancelled = state["time_limit"], state["cancelled"]
-
-    def part(self, share: float) -> Budget:
-        """A share of the time that is left."""
-        left = None if self.time_limit is None else self.time_limit - (time.monotonic() - self.started)
-        return Budget(None if left is None else share * max(left, 0.0))
-
-    def spent(self) -> bool:
-        """Tell whether it is time to stop."""
-        if self.cancelled:
-            return True
-        return self.time_limit is not None and time.monotonic() - self.started >= self.time_limit
+#: Reasons for which a search ended early.
+STOPPED = (StopReason.TIME_LIMIT, StopReason.UNSCORED, StopReason.INTERRUPTED, StopReason.CALLBACK)
 
 
 class Step(NamedTuple):

@@ -17,7 +17,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from l1lsmi._arrays import HostArray, single_threaded_blas, to_numpy
+from l1lsmi._arrays import HostArray, to_numpy
+from l1lsmi._blas import single_threaded_blas
+from l1lsmi._clock import Budget, check_time, while_time_is_left
 from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.held_out import agreement_p_value, combined_p_value, predict_unseen
 from l1lsmi._numerics.squared_loss.target_functions import TargetFunctions
@@ -30,7 +32,7 @@ from l1lsmi.strategies._parallel import cluster_of, computed
 from l1lsmi.strategies._pieces import CODEC, forget, part_of, recall_each
 from l1lsmi.strategies._pools import in_pool, selectable, set_of_size, without_features
 from l1lsmi.strategies._splits import Split, make_splits, some_rows
-from l1lsmi.strategies.selection import Budget, StopReason
+from l1lsmi.strategies.selection import STOPPED, StopReason
 
 #: Sizes of pools, and how many features at least they have for each that is selected.
 POOLS = ((50, 2), (300, 6))
@@ -42,8 +44,8 @@ EVERY_SIZE = 12
 LARGER = 1.2
 #: With a p-value of the search itself below this, unseen rows are not asked for one.
 CLEAR = 1e-4
-#: Reasons for which a search ended early.
-STOPPED = (StopReason.TIME_LIMIT, StopReason.INTERRUPTED, StopReason.CALLBACK)
+#: How many times the unpredicted variance of the best number of features a smaller number may leave.
+TOLERANCE = 1.01
 #: Share of a time limit that searches on parts of the rows may take.
 SHARE = 0.6
 #: With a number of features to choose, none are selected unless the p-value is below this.
@@ -67,7 +69,8 @@ class Validation:
     per_split : numpy.ndarray of float, shape (splits, sizes)
         The same in each split.
     best_k : int
-        The smallest number of features whose mean is within one standard error of the highest one.
+        The smallest number of features that leave at most 1 % more of the variance unpredicted than the best
+        number does, and whose mean is within one standard error of the highest one.
     pool : numpy.ndarray of int, shape (pools,)
         Numbers of columns that the search could choose from.
     pool_mean : numpy.ndarray of float, shape (pools,)
@@ -123,6 +126,7 @@ def search_validated(
     k: int | None,
     pool: int | str | None,
     *,
+    budget: Budget,
     p_value: bool = True,
     groups: HostArray | None = None,
     seed: int = 0,
@@ -144,6 +148,8 @@ def search_validated(
         None chooses the number of features.
     pool : int, "auto" or None
         Number of columns with the largest single effects that the search may choose from; None is all.
+    budget : Budget
+        The clock, which runs already.
     p_value : bool
         Whether unseen rows are asked for a p-value where that is all that they have to decide.
     groups : numpy.ndarray of int, shape (n,) or None
@@ -157,7 +163,6 @@ def search_validated(
     validation : Validation or None
         None where unseen rows had nothing to decide.
     """
-    budget = Budget(getattr(strategy, "time_limit", None))
     n_columns = selectable(problem, constraints).size
     n_units = n_columns if constraints is None else constraints.max_size
     least = 0 if constraints is None else len(constraints.forced)
@@ -180,6 +185,8 @@ def search_validated(
             found = validate(bind, strategy, problem, sizes, pools, budget=budget.part(1.0), **options)
         except (KeyboardInterrupt, StoppedByCallback) as error:
             return replace(selection, stop_reason=_reason(error)), None
+        if budget.spent():  # there are fewer splits than there would be
+            selection = replace(selection, stop_reason=StopReason.TIME_LIMIT)
         return selection, found
     limit = budget.part(SHARE)
     judge: Any = partial(validate, bind, strategy, problem, budget=limit, **options)
@@ -232,7 +239,9 @@ def _search_in_pool(
 ) -> Any:
     """Search among the columns with the largest single effects."""
     whole = problem
-    problem, constraints = in_pool(problem, pool, k, constraints)
+    # Where there is no time for that, there is none for a search among all columns either.
+    with while_time_is_left(budget):
+        problem, constraints = in_pool(problem, pool, k, constraints)
     with part_of("pool", pool):
         selection = _search(strategy, problem, k, budget, constraints)
     if pool < whole.columns.size and strategy.has_p_value and is_large_sparse(whole.table):
@@ -316,7 +325,7 @@ def validate(
     found: list[Judged] = []
     with (
         single_threaded_blas(),
-        Progress(len(items), getattr(strategy, "verbose", 0), "search", "validating") as progress,
+        Progress(len(items), getattr(strategy, "verbose", 0), "search", "testing on unseen rows") as progress,
     ):
         for item, one in zip(items, judged, strict=True):
             if one is None:
@@ -353,8 +362,12 @@ def _judge(
     """Search on the seen rows of a split, and predict the unseen ones from sets of all sizes."""
     if budget.spent():
         return None
-    with part_of("part of the rows", [sizes, _key(item)]), heard_by(None):
+    # The time that is left, in the budget of the thread that this runs in.
+    budget = Budget(budget.left())
+    parts = part_of("part of the rows", [sizes, _key(item)])
+    with while_time_is_left(budget), parts, heard_by(None):
         return _judged(problem, item, bind, strategy, functions, sizes, budget, constraints)
+    return None
 
 
 def _key(item: tuple[Split, int, dict[int, HostArray]]) -> Any:
@@ -395,7 +408,10 @@ def _judged(
     seen, unseen = values[split.seen], values[split.unseen]
     of_seen = functions[split.seen]
     weights = problem.target.rows_of(split.seen).row_weights
-    predictions = [predict_unseen(seen[:, one], of_seen, unseen[:, one], weights) for one in places]
+    predictions = []
+    for one in places:
+        check_time()
+        predictions.append(predict_unseen(seen[:, one], of_seen, unseen[:, one], weights))
     return Judged(sets, np.array(predictions))
 
 
@@ -446,7 +462,9 @@ def _summary(
     spread = _standard_errors(gains[best], None if groups is None else groups[tested], of_tested)
     possible = np.where(sizes >= least, mean[best], -np.inf)
     top = int(possible.argmax())
-    best_k = int(sizes[np.flatnonzero(possible >= possible[top] - spread[top])[0]])
+    # With few rows, one standard error alone may be most of what there is to predict.
+    least_mean = max(possible[top] - spread[top], 1 - TOLERANCE * (1 - possible[top]))
+    best_k = int(sizes[np.flatnonzero(possible >= least_mean)[0]])
     place = int(np.flatnonzero(sizes == best_k)[0]) or sizes.size - 1
     frequency = np.zeros(n_features)
     for judged in results:

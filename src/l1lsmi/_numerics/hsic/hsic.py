@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from l1lsmi._arrays import Array, HostArray, in_float64, to_numpy
+from l1lsmi._clock import check_time
 from l1lsmi._numerics.fixed_model import FixedModelDraws
 from l1lsmi._numerics.hsic import pair_terms
-from l1lsmi._numerics.hsic.line import chebyshev_series, median_gap
+from l1lsmi._numerics.hsic.line import SMALLEST_GAP, chebyshev_series, median_gap
 from l1lsmi._numerics.hsic.pair_terms import (
     ROUNDING,
     PairBlock,
@@ -209,6 +210,12 @@ class PairedRows(FixedModelDraws):
 
     def _median_of(self, half_distances: HostArray) -> float:
         """Median distance from half the squared distances of all pairs of the sample."""
+        found = self._plain_median_of(half_distances)
+        if found >= SMALLEST_GAP:
+            return found
+        return self._plain_median_of(np.where(2 * half_distances < SMALLEST_GAP**2, 0.0, half_distances))
+
+    def _plain_median_of(self, half_distances: HostArray) -> float:
         if self._sample_weights is None:
             return math.sqrt(2) * median_root(half_distances)
         return weighted_median_of_pairs(np.sqrt(2 * half_distances), self._sample_weights)
@@ -281,6 +288,7 @@ class PairedRows(FixedModelDraws):
         spans = spans_of(table, others)
         widths = np.empty(others.size)
         for i in range(others.size):
+            check_time()
             pairs = (add_up(squared_gaps(lines, lines, s, j) for j in spans[i]) for s in strips(rows.size))
             gaps = -_listed(pairs, rows.size)
             halves = within + 0.5 * sign * gaps
@@ -298,13 +306,19 @@ class PairedRows(FixedModelDraws):
     def _score_some(self, columns: HostArray) -> HostArray:
         """HSIC of each of some columns, from two passes over the rows for all of them."""
         one = np.ones(1)
-        widths = np.array([self.scale_of(one, columns[j : j + 1]) for j in range(columns.size)])
+        widths = np.empty(columns.size)
+        for place in range(columns.size):
+            check_time()
+            widths[place] = self.scale_of(one, columns[place : place + 1])
         scores, left = np.empty(columns.size), np.ones(columns.size, dtype=bool)
         plain = np.flatnonzero(self._is_plain(columns))
         if plain.size and self._factor is not None:
             found: Ranges = self._sum_rows(pair_terms.ranges, columns[plain], columns=columns[plain])
             half_lengths = 0.5 * (found.high - found.low) / widths[plain]
-            series = [chebyshev_series(float(h)) for h in half_lengths]
+            series = []
+            for half_length in half_lengths:
+                check_time()
+                series.append(chebyshev_series(float(half_length)))
             short = np.array([j for j, some in enumerate(series) if some is not None], dtype=np.intp)
             left[plain[short]] = False
             if short.size:

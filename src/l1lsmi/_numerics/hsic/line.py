@@ -20,14 +20,24 @@ NEGLIGIBLE = 1e-14
 #: Longest series that is tried.
 MOST_TERMS = 400
 
+#: A distance in standard deviations below which no width can tell points apart; a power of 2.
+SMALLEST_GAP = 2.0**-50
+
 
 def median_gap(points: HostArray) -> float:
     """Median distance of two points; that of the positive ones where it is 0; 1 where all are equal.
 
     The same number as from a list of all pairs, found by counting: a few rows guess a bracket, two
-    counts check it, and only the pairs inside are listed.
+    counts check it, and only the pairs inside are listed. Points closer than `SMALLEST_GAP` are equal where
+    the median would be smaller.
     """
     x = np.sort(points)
+    found = _median_gap(x)
+    return found if found >= SMALLEST_GAP else _median_gap(np.round(x / SMALLEST_GAP) * SMALLEST_GAP)
+
+
+def _median_gap(x: HostArray) -> float:
+    """The median of sorted points."""
     n = x.size
     n_pairs = n * (n - 1) // 2
     # Pairs at distance zero are those within a run of equal points.

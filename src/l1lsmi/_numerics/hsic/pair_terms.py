@@ -23,6 +23,7 @@ from l1lsmi._arrays import (
     namespace,
     to_numpy,
 )
+from l1lsmi._clock import check_time
 from l1lsmi._numerics.hsic.line import chebyshev_values, to_interval
 from l1lsmi._numerics.hsic.paired_target import PairedTarget, TargetFactor
 from l1lsmi._rows.kinds import Coordinates
@@ -145,6 +146,7 @@ def exponents(
     halves = 0.5 * (points.squares @ v)
     other_halves = halves if others is points else 0.5 * (others.squares @ v)
     for strip in cut:
+        check_time()
         products = (z[strip.rows, :] * v) @ xp.matrix_transpose(others.values[strip.others, :])
         norms = halves[strip.rows, None] + other_halves[None, strip.others]
         products -= norms
@@ -255,6 +257,7 @@ def neighbours(
     found = exponents(points, others, equal, one.strips(other))
     for strip, within in zip(one.strips(other), found, strict=True):
         for i in range(moved.size):
+            check_time()
             gaps = add_up(squared_gaps(lines, other_lines, strip, j) for j in spans[i])
             gaps *= -0.5 * sign
             gaps += within
@@ -336,6 +339,7 @@ def moments(
     target = factor.weighted(block.target.target, factor.means)
     parts = []
     for j, size in enumerate(sizes):
+        check_time()
         points = to_interval(z[:, j], found.low[j], found.high[j])
         parts.append((chebyshev_values(points, int(size)) @ target).ravel())
     return np.concatenate(parts)

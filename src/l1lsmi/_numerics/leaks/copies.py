@@ -18,6 +18,7 @@ from scipy.spatial import cKDTree
 from scipy.special import ndtri
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._clock import check_time
 from l1lsmi._numerics.leaks.of_target import same_without_few
 from l1lsmi._numerics.leaks.sample import (
     CHANCE,
@@ -190,6 +191,7 @@ def _compared(sample: Sample, columns: HostArray, places: HostArray) -> Pairs:
     log_pairs = np.log(max(columns.size, 2) ** 2 / 2)
     step = max(1, 2**19 // sample.n_rows)
     for start in range(0, len(places), step):
+        check_time()
         some = places[start : start + step]
         one, other = (sample.unit(columns[some[:, side]]) for side in (0, 1))
         product = np.einsum("ij,ij->j", one, other)
@@ -225,6 +227,7 @@ def _robust(sample: Sample, columns: HostArray, pairs: Pairs) -> HostArray:
     """Which pairs are near copies for more reasons than a few outlying rows."""
     found = np.zeros(pairs.one.size, dtype=bool)
     for i, (a, b) in enumerate(zip(pairs.one.tolist(), pairs.other.tolist(), strict=True)):
+        check_time()
         z = sample.unit(columns[[a, b]])
         by_rank = to_unit(ranks(z))
         found[i] = same_without_few(z[:, 0], z[:, 1], float(by_rank[:, 0] @ by_rank[:, 1]) ** 2)
@@ -259,6 +262,7 @@ def _independent(
     limit = -ndtri(0.005 / max(n_others, 1)) / np.sqrt(sample.n_rows)
     step = max(1, 2**19 // sample.n_rows)
     for start in range(0, originals.size, step):
+        check_time()
         here = slice(start, start + step)
         z, copy = (sample.unit(columns[some[here]]) for some in (originals, copies))
         noise = to_unit(copy - np.einsum("ij,ij->j", z, copy) * z)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from l1lsmi._arrays import single_threaded_blas
+from l1lsmi._blas import single_threaded_blas
 from l1lsmi._numerics.leaks.all_rows import Found, check_on_all_rows
 from l1lsmi._numerics.leaks.copies import Pairs, copies_in, groups_of
 from l1lsmi._numerics.leaks.of_order import depends_on_order, monotone_in

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import betainc, gammaln
 
 from l1lsmi._arrays import HostArray, to_numpy
+from l1lsmi._clock import check_time
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import RowTable, Table, is_large_sparse, sample_of, sampled_rows
 
@@ -77,6 +78,7 @@ class Sample:
         step = max(1, CHUNK_VALUES // self.n_rows)
         whole = self._all if columns.size == self.columns.size else None
         for start in range(0, columns.size, step):
+            check_time()
             some = columns[start : start + step]
             yield some, self.unit(some) if whole is None else whole[:, start : start + step]
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from l1lsmi._arrays import Array, asarray_like, namespace, positive_definite_solver
+from l1lsmi._clock import check_time
 
 #: Weight of the logarithmic barrier where the interior-point method ends; b times as much is the
 #: distance of the likelihood from its maximum. Scores of rows left out need less than estimates.
@@ -126,6 +127,7 @@ def fit_ratios(
     barrier = 1.0 / split.means.shape[-1]
     dual = barrier * means / beta
     for _ in range(max_iter):
+        check_time()
         beta, dual, slack, solve = _step(blocks, split, beta, dual, means, one, barrier)
         if barrier <= least_barrier and slack <= SLACK * least_barrier:
             break

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from l1lsmi._arrays import Array, HostArray, asarray_like, namespace, to_numpy
+from l1lsmi._clock import check_time
 
 #: Where doubling a weight would change the objective by less, the gradient is a rounding error.
 NEGLIGIBLE = 1e-8
@@ -96,6 +97,7 @@ def ascend(
         moving[members] = False
 
     for t in range(1, int(limits.max()) + 1):
+        check_time()
         if t > 1 and out_of_time():
             end(moving.copy(), TIME_LIMIT)
         if not moving.any():

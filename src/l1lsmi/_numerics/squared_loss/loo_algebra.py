@@ -80,8 +80,7 @@ def center_whitening(center_kernel: Array) -> Array:
     Gram matrices are those of kernels in these coordinates: transformed afterwards, they would have lost the
     digits that keep them positive where centres are close to each other.
     """
-    eye = asarray_like(np.eye(center_kernel.shape[-1]), center_kernel)
-    return whitening(center_kernel + RIDGE * eye)
+    return whitening(center_kernel, RIDGE)
 
 
 def fit_all(white: Array, gram: Array, joint: Array, regularizations: Sequence[float]) -> AllFits:

@@ -1,4 +1,4 @@
-"""Terms that may be fitted, and how large they are."""
+"""Terms that a set may be made of, the largest first."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.terms.families import Term
 
-#: A candidate whose size is further below chance than this is not worth fitting.
+#: Terms whose size is further below chance than this are not worth fitting.
 FAR_BELOW = 6.0
 
 

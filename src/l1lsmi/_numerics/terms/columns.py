@@ -24,6 +24,7 @@ from l1lsmi._arrays import (
     take_columns,
     to_numpy,
 )
+from l1lsmi._clock import check_time
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.kinds import Kinds
 from l1lsmi._rows.parts import Part, Parts
@@ -119,6 +120,7 @@ class ColumnFunctions:
         values = np.empty((*shares.shape, n_functions), dtype=np.float32)
         sizes = np.empty(columns.size, dtype=np.intp)
         for start in range(0, columns.size, CHUNK_COLUMNS):
+            check_time()
             some = slice(start, start + CHUNK_COLUMNS)
             values[some], sizes[some] = _polynomials(shares[some], n_functions)
         few = sizes < FEW_BINS
@@ -209,7 +211,11 @@ def _edges_of_sample(sample: Table, columns: HostArray, least: float) -> HostArr
     """Edges from a sample of the rows."""
     parts = np.array_split(columns, -(-columns.size // CHUNK_COLUMNS))
     values = (np.asarray(to_numpy(_columns_of(sample, some)), dtype=np.float64) for some in parts)
-    return np.concatenate([_edges(of_some, least) for of_some in values])
+    found = []
+    for of_some in values:
+        check_time()
+        found.append(_edges(of_some, least))
+    return np.concatenate(found)
 
 
 def _edges_of_all_rows(table: Any, columns: HostArray, least: float) -> tuple[HostArray, HostArray]:
@@ -221,6 +227,7 @@ def _edges_of_all_rows(table: Any, columns: HostArray, least: float) -> tuple[Ho
     rare, edges, shares = ROWS_OF_RARE / table.n_rows, [], []
     step = max(1, BLOCK_VALUES // table.n_rows)
     for start in range(0, columns.size, step):
+        check_time()
         x = np.asarray(_columns_of(table, columns[start : start + step]), dtype=np.float64)
         mostly_zero = np.count_nonzero(x, axis=0) < RARE_SHARE * len(x)
         edges.append(np.where(mostly_zero[:, None], _edges(x, rare), _edges(x, least)))
@@ -287,6 +294,7 @@ def row_slices(table: Table, width: int) -> Iterator[tuple[int, int]]:
     """First and last rows of slices that are worked on at a time, where arrays have so many columns."""
     step = DEVICE_BLOCK_ROWS if is_non_numpy(table.x) else max(FEWEST_ROWS, BLOCK_VALUES // max(width, 1))
     for start in range(0, table.n_rows, step):
+        check_time()
         yield start, min(start + step, table.n_rows)
 
 

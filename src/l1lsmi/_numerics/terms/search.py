@@ -11,6 +11,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from l1lsmi._arrays import HostArray, is_non_numpy
+from l1lsmi._clock import OutOfTimeError
 from l1lsmi._numerics.optimization.exchanges import FeatureSet
 from l1lsmi._numerics.target import Target
 from l1lsmi._numerics.terms import sums
@@ -55,7 +56,7 @@ EFFECT = 0.01
 #: Candidates of every family.
 N_SINGLES = 60
 N_PAIRS = 30
-#: Of these, so many at least, and others whose size is not far below chance.
+#: Of these, so many at least, and others that are worth fitting.
 N_LEAST = 5
 #: Rounds of looking at what the terms so far do not explain.
 MAX_ROUNDS = 3
@@ -374,40 +375,50 @@ class TermSearch:
         self._reduce_target()
         fit, pool, triples = self.none_fitted(), dict[Term, None](), False
         selection: TermSelection | None = None
-        # With few rows what is left unexplained is mostly noise.
-        for number in range(MAX_ROUNDS if self.table.n_rows >= self.n_columns else 1):
-            if number > 0 and out_of_time():
-                break
-            of_round = [k, held, given, number]
-            candidates, strongest, sizes = self._recall(
-                "single terms", of_round, partial(self._single_candidates, fit, k)
-            )
-            if number == 0:
-                self._unfitted_sizes = sizes
-                candidates += [] if held is None else self._single_terms_of(held)
-            # Columns are drawn also where their terms are known, for the next round to draw the same ones.
-            layouts = self._layouts(strongest)
-            candidates += self._recall(
-                "terms of pairs", of_round, partial(self._pair_candidates, fit, layouts)
-            )
-            if number > 0 and not triples:
-                # Once what singles and pairs explain is taken out.
-                candidates += self._recall(
-                    "terms of triples", of_round, partial(self._triple_candidates, fit)
+        candidates: list[Candidate] = []
+        try:
+            # With few rows what is left unexplained is mostly noise.
+            for number in range(MAX_ROUNDS if self.table.n_rows >= self.n_columns else 1):
+                if number > 0 and out_of_time():
+                    break
+                of_round = [k, held, given, number]
+                candidates, strongest, sizes = self._recall(
+                    "single terms", of_round, partial(self._single_candidates, fit, k)
                 )
-                triples = True
-            new = [c.term for c in candidates if c.term not in pool and (number == 0 or c.net > 0)]
-            if number > 0 and not new:
-                break
-            pool.update(dict.fromkeys(new))
-            before = None if selection is None else selection.support
-            selection = self._select(list(pool), k, fit.scale, held, given)
-            fit = selection.residuals()
-            if selection.support == before:
-                break
+                if number == 0:
+                    self._unfitted_sizes = sizes
+                    candidates += [] if held is None else self._single_terms_of(held)
+                # Columns are drawn also where their terms are known: the next round draws the same ones.
+                layouts = self._layouts(strongest)
+                of_pairs = partial(self._pair_candidates, fit, layouts)
+                candidates += self._recall("terms of pairs", of_round, of_pairs)
+                if number > 0 and not triples:
+                    # Once what singles and pairs explain is taken out.
+                    of_triples = partial(self._triple_candidates, fit)
+                    candidates += self._recall("terms of triples", of_round, of_triples)
+                    triples = True
+                new = [c.term for c in candidates if c.term not in pool and (number == 0 or c.net > 0)]
+                if number > 0 and not new:
+                    break
+                pool.update(dict.fromkeys(new))
+                before = None if selection is None else selection.support
+                selection = self._select(list(pool), k, fit.scale, held, given)
+                fit = selection.residuals()
+                if selection.support == before:
+                    break
+        except OutOfTimeError:
+            if not candidates:
+                raise
+            if selection is None:
+                return self._largest_singles(candidates, k)
         self._selection = selection
         assert selection is not None
         return tuple(sorted(int(self.functions.columns[place]) for place in selection.support))
+
+    def _largest_singles(self, candidates: list[Candidate], k: int) -> FeatureSet:
+        """Features of the largest terms of single columns, the first ``k``."""
+        places = dict.fromkeys(c.term.places[0] for c in candidates if len(c.term.places) == 1)
+        return tuple(sorted(int(self.functions.columns[place]) for place in list(places)[:k]))
 
     def _reduce_target(self) -> None:
         """Of many classes, keep the contrasts that single columns explain best."""

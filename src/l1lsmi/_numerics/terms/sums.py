@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from l1lsmi._arrays import Array, HostArray, asarray_like, binned_sums, empty, namespace, to_numpy
+from l1lsmi._clock import check_time
 from l1lsmi._numerics.terms.columns import N_BINS, ColumnFunctions, row_slices
 from l1lsmi._numerics.terms.families import Term
 from l1lsmi._rows.parts import Part, added
@@ -146,6 +147,7 @@ def pair_sums(
             total = empty((len(which), layout.width, layout.width), across, across.dtype)
             total[...] = 0.0
         for place, b in enumerate(which):
+            check_time()
             total[place, ...] += xp.matrix_transpose(across * responses[:, b][:, None]) @ across
     return np.asarray(to_numpy(total))
 
@@ -164,6 +166,7 @@ def triple_sums(part: Part, functions: ColumnFunctions, places: HostArray, fit: 
         first = functions.evaluate(_take(codes, places), places, 0)
         for b in range(fit.scale.size):
             for j in range(m - 2):
+                check_time()
                 later = first[:, j + 1 :]
                 weighted = later * (first[:, j] * responses[:, b])[:, None]
                 total[b, j, j + 1 :, j + 1 :] += to_numpy(xp.matrix_transpose(weighted) @ later)

@@ -91,7 +91,7 @@ def _matrices(arrays: Mapping[str, Values], source: str, array: str | None) -> l
     if array is not None:
         if array not in arrays:
             raise FileProblem(
-                f"{printable(source)} has no array named {quoted(array)}: {suggestion(array, list(arrays))}."
+                f"{printable(source)} has no array named {quoted(array)}: {suggestion(array, list(arrays))}"
             )
         shape = arrays[array].shape
         if len(shape) != 2 or 0 in shape or arrays[array].dtype.kind not in NUMERIC + "USO":

@@ -14,6 +14,7 @@ from l1lsmi._messages import printable, quoted
 from l1lsmi.files import _memory
 from l1lsmi.files._arrow_arrays import add_arrays
 from l1lsmi.files._formats import FORMATS, Options
+from l1lsmi.files._formats.arrow_buffers import decompressed_sizes, total_size
 from l1lsmi.files._memory import check_memory
 from l1lsmi.files._table_builder import TableBuilder
 from l1lsmi.files.problem import FileProblem, file_problems
@@ -39,6 +40,8 @@ def read(data: bytes, source: str, options: Options) -> TableBuilder:
         file = ArrowFile(pa.py_buffer(data), options.format)
         if file.parquet is not None:
             _check_parquet(file.parquet, source)
+        else:
+            check_memory(source, total_size(decompressed_sizes(file.stream)), "its table")
         found = file.read()
         names = found.column_names  # raises where a name is no text
     if found.num_rows == 0 or found.num_columns == 0:

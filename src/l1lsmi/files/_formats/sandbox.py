@@ -1,17 +1,20 @@
 """Libraries that can crash on a damaged file read it in a process of its own: the sandbox.
 
-The sandbox has limited memory. Its answer is data only, numbers as .npy, tables as Arrow and strings as JSON,
-and nothing is unpickled, as a hostile file may have taken the process over.
+The sandbox has limited memory and time. Its answer is data only, numbers as .npy, tables as Arrow and strings
+as JSON, and nothing is unpickled, as a hostile file may have taken the process over.
 """
 
 from __future__ import annotations
 
+import faulthandler
 import importlib
 import io
 import json
+import math
 import os
 import subprocess
 import sys
+import threading
 import traceback
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,7 +22,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from l1lsmi._messages import printable
+from l1lsmi._messages import counted, printable
 from l1lsmi._processes import exit_with_parent, start_python
 from l1lsmi.files import _memory
 from l1lsmi.files.problem import FileProblem, file_problems, memory_problem
@@ -31,6 +34,11 @@ ENABLED = True
 CHUNK_SIZE = 1 << 24
 #: Bytes that the sandbox may use in any case, beyond what its libraries take.
 MIN_MEMORY = 1 << 30
+#: Seconds that reading any file may take, and bytes of a file for each of which a second is added.
+MIN_SECONDS = 60.0
+BYTES_PER_SECOND = 1 << 19
+#: Seconds after which a sandbox ends itself that its parent should have ended.
+GRACE_SECONDS = 5.0
 
 
 @dataclass
@@ -67,17 +75,33 @@ def read_contents(module: str, data: bytes, source: str) -> Contents:
         process = start_python(__name__)
     except OSError:  # this system starts no processes
         return _read_here(module, data, source)
+    seconds = MIN_SECONDS + len(data) / BYTES_PER_SECOND
+    too_late = threading.Event()
+
+    def stop() -> None:
+        too_late.set()
+        process.kill()
+
+    # C libraries read some damaged files for ever, and nothing but the end of the process stops them.
+    timer = threading.Timer(seconds, stop)
+    timer.daemon = True
     with process:
         try:
-            request = {"module": module, "source": source, "memory": _memory.available_memory()}
+            timer.start()
+            memory = _memory.available_memory()
+            request = {"module": module, "source": source, "memory": memory, "seconds": seconds}
             return _request(process, request, data)
         except FileProblem:
             raise
         except (EOFError, ValueError, KeyError, TypeError, OverflowError):
-            raise FileProblem(
-                f"{printable(source)} is damaged: the process that read it crashed; save the file again."
-            ) from None
+            problem = "is damaged: the process that read it crashed"
+            if too_late.is_set():
+                problem = (
+                    f"is probably damaged: it was not read within {counted(math.ceil(seconds), 'second')}"
+                )
+            raise FileProblem(f"{printable(source)} {problem}; save the file again.") from None
         finally:
+            timer.cancel()
             process.kill()
 
 
@@ -150,6 +174,7 @@ def serve() -> None:
     request = json.loads(_receive(sys.stdin.buffer))
     data = _receive(sys.stdin.buffer)
     exit_with_parent()
+    faulthandler.dump_traceback_later(request["seconds"] + GRACE_SECONDS, exit=True)
     # Libraries print to /dev/null rather than into the answer.
     answer = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -36,34 +36,45 @@ const percent = (x) => `${sig(x * 100)}\u202f%`;
 
 /** A tick label, with as many digits as the step between ticks needs. */
 const onAxis = (x, step) => {
-  if (Math.abs(x) >= 1e5 || (step < 1e-4 && x !== 0)) return sig(x);
+  if (Math.abs(x) >= 1e6 || (step < 1e-4 && x !== 0)) return sig(x);
   const digits = Math.max(0, Math.ceil(-Math.log10(step) - 1e-9));
-  return x.toFixed(Math.min(digits, 6)).replace("-", "\u2212");
+  const places = Math.min(digits, 6);
+  return x.toLocaleString("en", { minimumFractionDigits: places, maximumFractionDigits: places }).replace("-", "\u2212");
 };
 
 const letters = typeof Intl.Segmenter === "function"
   ? (text) => Array.from(new Intl.Segmenter().segment(text), (piece) => piece.segment)
   : (text) => Array.from(text);
 
-/** At most `most` characters of a name, isolated from text in the other writing direction. */
+/** At most `most` characters of a name, its beginning and its end, isolated from text in the other writing direction. */
 const short = (name, most) => {
   const pieces = letters(name);
-  const kept = pieces.length > most ? `${pieces.slice(0, Math.max(1, most - 1)).join("").trimEnd()}\u2026` : name;
-  return `\u2068${kept}\u2069`;
+  if (pieces.length <= most) return `\u2068${name}\u2069`;
+  const end = Math.floor((most - 1) / 3);
+  const start = Math.max(1, most - 1 - end);
+  return `\u2068${pieces.slice(0, start).join("").trimEnd()}\u2026${pieces.slice(pieces.length - end).join("").trimStart()}\u2069`;
 };
+
+/** A name as nodes, with places for line breaks between the words of names without spaces. */
+const breakable = (name) =>
+  name.split(/(?<=[_.:;/\\-])(?=\p{L})|(?<=\p{Ll})(?=\p{Lu})/u).flatMap((piece, i) => (i ? [html("wbr"), piece] : [piece]));
 
 const count = (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
 
-/** About `wanted` round numbers in an interval. */
+/** About `wanted` round numbers in an interval, and at least two. */
 const ticks = (low, high, wanted) => {
   const span = high - low || Math.abs(high) || 1;
   const least = span / Math.max(1, wanted);
   const power = 10 ** Math.floor(Math.log10(least));
-  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= least * 0.999);
-  const values = [];
-  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i += 1) values.push(i * step + 0); // + 0: no minus zero
-  return { values, step };
+  const steps = [10, 5, 2, 1, 0.5, 0.2].map((factor) => factor * power).filter((step) => step < least * 10);
+  const start = steps.findLastIndex((step) => step >= least * 0.999);
+  for (const step of steps.slice(start)) {
+    const values = [];
+    for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i += 1) values.push(i * step + 0); // + 0: no minus zero
+    if (values.length > 1 || high === low) return { values, step };
+  }
+  return { values: [low, high], step: span };
 };
 
 /** The linear map from one interval to another. */

@@ -10,7 +10,7 @@ const hideTip = () => {
 
 /** Show lines of text near a position, inside the window. */
 const showTip = (lines, x, y) => {
-  tip.replaceChildren(...lines.map((line) => html("div", { dir: "auto" }, line)));
+  tip.replaceChildren(...lines.map((line) => html("div", { dir: "auto" }, ...breakable(line))));
   const { width, height } = tip.getBoundingClientRect();
   const left = clamp(x - width / 2, 8, Math.max(8, window.innerWidth - width - 8));
   const above = y - height - 14;

@@ -26,10 +26,11 @@ const diagonalSquare = (x, y, width, height, rx) => [
 
 /**
  * labels: names of rows and columns; matrix[i][j]: a number or null; describe(i, j): tooltip of a cell;
- * format(x): text of a number of the matrix.
+ * format(x): text of a number of the matrix; least: the darkest colour stands for no smaller number, so that
+ * small numbers look small.
  * Columns are labelled with the numbers of the rows, so that no name has to be rotated.
  */
-const drawMatrix = (figure, { labels, strong, matrix, describe, title, format = sig }) => {
+const drawMatrix = (figure, { labels, strong, matrix, describe, title, format = sig, least = 1e-12 }) => {
   const roomy = figure.clientWidth >= 560;
   const n = labels.length;
   const width = Math.max(260, Math.round(figure.clientWidth));
@@ -42,7 +43,7 @@ const drawMatrix = (figure, { labels, strong, matrix, describe, title, format = 
   const { picture } = canvas(figure, Math.round(side * n + 56), title);
   const top = 22;
   const off = matrix.flatMap((row, i) => row.filter((value, j) => i !== j && value !== null).map(Math.abs));
-  const most = Math.max(...off, 1e-12);
+  const most = Math.max(...off, least);
   const marks = [];
   matrix.forEach((row, i) => {
     const y = top + side * (i + 0.5) + 4;
@@ -77,6 +78,7 @@ const drawRedundancy = (figure) => {
     strong: (i) => isSelected(ids[i]),
     matrix,
     title: "SMI between pairs of features",
+    least: 0.5, // from here on, one feature can replace the other
     describe: (i, j) => [`${nameOf(ids[i])} and ${nameOf(ids[j])}`, `SMI ${sig(matrix[i][j])}`],
   });
 };
@@ -88,6 +90,7 @@ const drawInteractions = (figure) => {
     strong: () => true,
     matrix,
     title: "Interactions between pairs of features",
+    least: 4, // seldom reached by chance
     describe: (i, j) => [
       `${nameOf(ids[i])} and ${nameOf(ids[j])}`,
       matrix[i][j] > 0 ? `z-score of their interaction: ${sig(matrix[i][j])}` : "no interaction beyond chance",

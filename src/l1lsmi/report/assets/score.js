@@ -38,7 +38,7 @@ const drawCurve = (figure, sizes, choose) => {
   const marks = known.map((set) => {
     const node = svg("circle", {
       class: set.size === sizes.asked ? "point asked" : "point",
-      cx: x(set.size), cy: y(set.score), r: known.length > 40 ? 3.5 : 5,
+      cx: x(set.size), cy: y(set.score), r: known.length > 40 ? 3.5 : 5, "data-size": set.size,
     });
     picture.append(node);
     const lines = [count(set.size, "feature"), scoreText(sizes, set)];
@@ -66,7 +66,7 @@ const showSet = (place, sizes, set) => {
   const extra = set.ids.filter((id) => !isSelected(id)).length;
   const note = extra ? ` Dashed: ${count(extra, "feature")} outside the selected set.` : "";
   const items = set.ids.map((id) =>
-    html("li", isSelected(id) ? {} : { class: "extra" }, html("bdi", { class: "cut", title: nameOf(id) }, nameOf(id))),
+    html("li", isSelected(id) ? {} : { class: "extra" }, html("bdi", { class: "cut", title: nameOf(id) }, ...breakable(nameOf(id)))),
   );
   if (set.n_left_out) items.push(html("li", {}, `and ${set.n_left_out.toLocaleString("en")} more`));
   place.replaceChildren(html("p", { class: "small" }, score + note), html("ul", { class: "chips" }, ...items));
@@ -84,9 +84,13 @@ const drawSizes = (figure) => {
     output.textContent = set.size.toLocaleString("en");
     slider.setAttribute("aria-valuetext", count(set.size, "feature"));
     showSet(place, sizes, set);
+    figure.querySelectorAll(".point").forEach((point) => point.classList.toggle("current", Number(point.dataset.size) === set.size));
   };
   drawCurve(figure, sizes, choose);
-  if (slider.dataset.ready) return;
+  if (slider.dataset.ready) {
+    choose(Number(slider.value));
+    return;
+  }
   slider.dataset.ready = "yes";
   slider.addEventListener("input", () => choose(Number(slider.value)));
   choose(sizes.sets.findIndex((set) => set.size === sizes.asked));

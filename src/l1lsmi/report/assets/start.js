@@ -5,6 +5,7 @@ const DRAWERS = {
   redundancy: drawRedundancy,
   interactions: drawInteractions,
   plots: drawFeatures,
+  pairs: drawPairs,
   held_out: drawHeldOut,
   comparison: drawComparison,
   agreement: drawAgreement,
@@ -56,14 +57,4 @@ for (const button of document.querySelectorAll("button[data-copies]")) {
   });
 }
 
-// -- open all details for printing
-let folded = [];
-window.addEventListener("beforeprint", () => {
-  hideTip();
-  folded = [...document.querySelectorAll("details:not([open])")];
-  for (const part of folded) part.open = true;
-});
-window.addEventListener("afterprint", () => {
-  for (const part of folded) part.open = false;
-  folded = [];
-});
+window.addEventListener("beforeprint", hideTip);
