@@ -19,6 +19,7 @@ import dask  # noqa: E402
 import dask.dataframe as dd  # noqa: E402
 
 from l1lsmi import L1LSMI, FeatureSelector  # noqa: E402
+from l1lsmi._checkpoint import Checkpoint  # noqa: E402
 from l1lsmi._numerics.model import ModelBatch  # noqa: E402
 from l1lsmi._validation.target import check_target  # noqa: E402
 from l1lsmi.measures import SquaredMutualInformation  # noqa: E402
@@ -349,3 +350,23 @@ def test_rows_are_spread_evenly_over_the_workers(client):
     parts = table.parts(check_target(y, "regression"), np.zeros((1, 4_000), dtype=np.int8), 1_000)
     shares = {worker: len(share) for worker, share in parts._shares()}
     assert shares == {first: 4, second: 4}
+
+
+def test_a_fit_on_a_cluster_goes_on_from_its_checkpoint(client, tmp_path, monkeypatch):
+    X, y = data()
+    chunks = da.from_array(X, chunks=(300, 6))
+    expected = selector(explore_rows=400).fit(chunks, y)
+    put, computed = Checkpoint.put, []
+
+    def counted(self, key, value, codec):
+        put(self, key, value, codec)
+        computed.append(key)
+        if len(computed) == 6:
+            raise SystemExit
+
+    monkeypatch.setattr(Checkpoint, "put", counted)
+    with pytest.raises(SystemExit):
+        selector(explore_rows=400, checkpoint=tmp_path / "run.l1lsmi").fit(chunks, y)
+    resumed = selector(explore_rows=400, checkpoint=tmp_path / "run.l1lsmi").fit(chunks, y)
+    assert len(set(computed)) == len(computed) > 6
+    assert_same(resumed, expected)

@@ -21,7 +21,7 @@ from l1lsmi.methods import METHODS, Method
 #: Features that are selected by default.
 DEFAULT_K = 10
 TABLES = (".csv", ".tsv", ".parquet", ".feather", ".xlsx")
-SUFFIXES = {"report": (".html", ".htm"), "save": (".json",), "output": TABLES}
+SUFFIXES = {"report": (".html", ".htm"), "save": (".json",), "output": TABLES, "resume": ("",)}
 
 
 def check_outputs(file: str, paths: dict[str, str | None]) -> None:

@@ -59,6 +59,12 @@ def _run(command: str, options: dict[str, Any]) -> int | None:
     help=f"Method: {', '.join(METHOD_NAMES)}.",
 )
 @time_limit_option("Stop after this time, reading and a report included, with the best set so far.")
+@click.option(
+    "--resume",
+    metavar="PATH",
+    help="Keep what the search finds in this file, which is made if it does not exist, and go on from it: a "
+    "command that was killed, given again, ends with the same answer.",
+)
 @report_option
 @model_option
 @click.option("--save", metavar="PATH", help="Write the selection as JSON, for l1lsmi apply.")

@@ -52,7 +52,7 @@ def fit_arguments(selector: Any, data: Data, method: str) -> dict[str, Any]:
 
 
 def configured(selector: Any, data: Data, method: str, options: dict[str, Any]) -> Any:
-    """A selector with the parameters of --include, --exclude and --jobs, where they are given.
+    """A selector with the parameters of --include, --exclude, --jobs and --resume, where they are given.
 
     Parameters
     ----------
@@ -74,6 +74,10 @@ def configured(selector: Any, data: Data, method: str, options: dict[str, Any]) 
         if not able:
             raise click.UsageError(f"--jobs is not supported by the method {method}: leave it out.")
         selector.set_params(**dict.fromkeys(able, options["jobs"]))
+    if options.get("resume") is not None:
+        if "checkpoint" not in parameters:
+            raise click.UsageError(f"--resume is not supported by the method {method}: leave it out.")
+        selector.set_params(checkpoint=options["resume"])
     return selector
 
 

@@ -12,6 +12,7 @@ import click
 from sklearn.exceptions import ConvergenceWarning
 
 from l1lsmi._atomic_file import write_atomically
+from l1lsmi._checkpoint import CheckpointError
 from l1lsmi._cli.checks import check_auto, check_k, check_outputs, check_time_limit, command_budget
 from l1lsmi._cli.data import Data, load_data, na_values
 from l1lsmi._cli.fitting import configured, features_for, fit_arguments
@@ -40,7 +41,7 @@ SHORTEST = 1e-3
 def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     """Run ``l1lsmi select``."""
     quiet = quiet or as_json
-    check_outputs(file, {name: options[name] for name in ("report", "save", "output")})
+    check_outputs(file, {name: options[name] for name in ("report", "save", "output", "resume")})
     method = METHODS[options["method"]]
     check_time_limit(options["time_limit"], method)
     budget = command_budget(options["time_limit"])
@@ -131,7 +132,7 @@ def _held_out(method: Any, data: Data, asked: dict[str, Any], options: dict[str,
     from l1lsmi._cli.held_out import HeldOutProcess
 
     selector = method.make(asked["k"], task=data.prepared.task, random_state=asked["seed"])
-    selector = configured(selector, data, method.name, {**options, "jobs": None})
+    selector = configured(selector, data, method.name, {**options, "jobs": None, "resume": None})
     return HeldOutProcess(selector, asked["k"], data, method.name, model, asked["seed"])
 
 
@@ -151,7 +152,10 @@ def fit(
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        selector.fit(features_for(data.prepared.X), data.prepared.y, **given)
+        try:
+            selector.fit(features_for(data.prepared.X), data.prepared.y, **given)
+        except CheckpointError as error:
+            raise CheckpointError(str(error).replace("checkpoint=", "--resume ", 1)) from error
     seconds = time.perf_counter() - started
     # Why the search stopped early is in stop_reason, and what to know about the data in warnings_.
     said = (ConvergenceWarning, DataWarning)

@@ -168,7 +168,10 @@ class StreamTable(OutOfCoreTable):
                 )
         assert plain is not None and total is not None
         scales = plain.scales(self.kinds)
-        given = StreamTable(source=source, n_rows=plain.n_rows, resources=self.resources, **scales)
+        hashes = None if self.hashes is None else np.repeat(self.hashes, counts)
+        given = StreamTable(
+            source=source, n_rows=plain.n_rows, resources=self.resources, hashes=hashes, **scales
+        )
         return replace(given, order=order, **total.scales(self.kinds)), given
 
     def numbered_by_weight(

@@ -6,7 +6,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, InvalidParameterError, StrOptions
 
@@ -154,6 +154,21 @@ def check_scores_sets(problem: Any) -> None:
             f"covariates are given, but {type(problem).__name__.removesuffix('Problem')} looks at one "
             "feature at a time and cannot compare features beside them: use a measure of sets, such as HSIC."
         )
+
+
+def for_other_rows(selector: Any) -> Any:
+    """A copy of a selector to be fitted to other rows: without a checkpoint, and without callbacks."""
+    copy = clone(selector)
+    given = copy.get_params()
+    for name in given:
+        owner, _, last = name.rpartition("__")
+        part = given[owner] if owner else copy
+        # Selectors of others may mean something else by these words.
+        if last in ("checkpoint", "callbacks") and type(part).__module__.startswith("l1lsmi."):
+            part.set_params(**{last: None})
+            if hasattr(part, "set_callbacks"):
+                part.set_callbacks()
+    return copy
 
 
 def seed_of(random_state: Any) -> int:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from l1lsmi._arrays import HostArray
@@ -17,7 +16,7 @@ from l1lsmi._clock import check_time
 from l1lsmi._numerics.target import Target
 from l1lsmi._validation.columns import Columns, take_rows
 from l1lsmi._validation.folds import check_groups
-from l1lsmi._validation.parameters import seed_of
+from l1lsmi._validation.parameters import for_other_rows, seed_of
 from l1lsmi._validation.target import plain_target, target_rows
 from l1lsmi.evaluation._checks import check_any_kind, check_task, required
 from l1lsmi.evaluation._coordinates import learned_coordinates
@@ -176,7 +175,7 @@ def selection_scores(
     n_rows, n_values = target.n_rows, columns.x.size
     n_folds, n_used = _folds(n_rows, n_values)
     folds = fold_rows(target.codes, group_of_row, min(n_folds, n_rows), rng)
-    others = {name: clone(one) for name, one in (rivals or {}).items()}
+    others = {name: for_other_rows(one) for name, one in (rivals or {}).items()}
     quick = {SELECTED: quick_copy(selector), ALL: None, NONE: None, **others}
     data = _Data(given, columns, plain_target(y, task), target, model, dict(fit_params or {}))
     tried: dict[str, list[_Fold]] = {name: [] for name in quick}
@@ -215,7 +214,7 @@ def selection_scores(
 
 def quick_copy(selector: Any) -> Any:
     """A copy that is fitted to the rows of a fold: as many features, one restart, no p-value."""
-    quick = clone(selector)
+    quick = for_other_rows(selector)
     known = quick.get_params()
     if isinstance(getattr(selector, "n_features_to_select", None), str) and hasattr(selector, "support_"):
         quick.set_params(n_features_to_select=max(1, int(np.count_nonzero(selector.get_support()))))

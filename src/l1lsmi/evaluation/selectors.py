@@ -10,14 +10,13 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from l1lsmi._arrays import HostArray, is_non_numpy, to_numpy
 from l1lsmi._clock import Budget, check_time, while_time_is_left
 from l1lsmi._numerics.target import Target
 from l1lsmi._validation.columns import Columns, has_numbers_only, is_frame, take_rows
 from l1lsmi._validation.folds import check_groups
-from l1lsmi._validation.parameters import check_seconds, seed_of
+from l1lsmi._validation.parameters import check_seconds, for_other_rows, seed_of
 from l1lsmi._validation.target import plain_target, target_rows
 from l1lsmi._warnings import DataWarning
 from l1lsmi.evaluation._checks import check_any_kind, check_task, numbers_of, required
@@ -281,7 +280,7 @@ class _SplitData:
                 # Of a split, whose rows are in no order and part of those that are warned of.
                 warnings.simplefilter("ignore", DataWarning)
             some = self.given if isinstance(rows, slice) else take_rows(self.given, rows)
-            fitted = clone(selector).fit(some, target_rows(self.y, rows))
+            fitted = for_other_rows(selector).fit(some, target_rows(self.y, rows))
         return np.flatnonzero(fitted.get_support())
 
     def _error(self, support: HostArray, train: HostArray, test: HostArray) -> float:

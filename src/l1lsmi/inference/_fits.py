@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn import get_config
-from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
@@ -20,6 +19,7 @@ from l1lsmi._blas import call_single_threaded
 from l1lsmi._numerics.target import Target
 from l1lsmi._validation.columns import has_numbers_only, is_frame, take_rows, text_levels
 from l1lsmi._validation.features import check_features, check_names, check_same_rows, tell_features
+from l1lsmi._validation.parameters import for_other_rows
 from l1lsmi._validation.target import check_target, plain_target
 from l1lsmi._validation.weights import check_sample_weight
 from l1lsmi._warnings import DataWarning
@@ -92,7 +92,7 @@ def takes_several_targets(selector: Any) -> bool:
 
 def seeded(selector: Any, seed: int, **parameters: Any) -> Any:
     """A copy of a selector, all random states of which are drawn from a seed."""
-    copy = clone(selector).set_params(**parameters)
+    copy = for_other_rows(selector).set_params(**parameters)
     rng = np.random.default_rng(seed)
     names = sorted(
         name

@@ -9,6 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 import l1lsmi
+from l1lsmi._validation.parameters import for_other_rows
 from l1lsmi.report._names import printable
 
 #: Modules whose classes are imported from another module.
@@ -82,7 +83,8 @@ def _snippet(selector: Any, origin: Mapping[str, Any], target: str | Sequence[st
     prepared = dict(origin.get("prepare", {})) if from_file else {}
     given = "".join(f", {argument}=data.{argument}" for name, argument in GIVEN.items() if name in prepared)
     fit = f"selector.fit(X, y{given})"
-    return "\n".join([*lines, f"selector = {selector!r}", fit, "selector.get_support(indices=True)"])
+    made = f"selector = {for_other_rows(selector)!r}"
+    return "\n".join([*lines, made, fit, "selector.get_support(indices=True)"])
 
 
 def _parts(selector: Any) -> list[Any]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from functools import partial
 from numbers import Integral
+from os import PathLike
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -32,10 +33,13 @@ from l1lsmi._validation.tables import MISSING
 from l1lsmi._validation.weights import CLASS_WEIGHTS
 from l1lsmi.measures import Measure
 from l1lsmi.measures._base import MeasureProblem
+from l1lsmi.selectors._callbacks import CallbackSupportMixin, telling
+from l1lsmi.selectors._resuming import check_same_fit, counts_of, remember_answer, resuming
 from l1lsmi.strategies import L1Paper, L1Path, Strategy
 from l1lsmi.strategies._base import COUNT, UNSEEDED_ROWS
+from l1lsmi.strategies._pieces import known, recall
 from l1lsmi.strategies._pools import selectable, without_covariates
-from l1lsmi.strategies.selection import STOPPED
+from l1lsmi.strategies.selection import STOPPED, StopReason
 from l1lsmi.strategies.validation import CLEAR, Validation, search_validated
 
 #: p-values above this are no evidence.
@@ -52,7 +56,7 @@ def pick(part: Any, *names: str) -> dict[str, list[Any]]:
     return {name: part._parameter_constraints[name] for name in names}
 
 
-class PartsSelector(Selector):
+class PartsSelector(CallbackSupportMixin, Selector):
     """A selector made of a measure and a strategy, with a memory limit, a device and a precision."""
 
     #: Whether the selected features are ordered, which takes about a third of the time of a search.
@@ -71,6 +75,9 @@ class PartsSelector(Selector):
         "device": [str, None],
         "precision": [StrOptions(set(PRECISIONS))],
         "random_state": ["random_state"],
+        "checkpoint": [str, PathLike, None],
+        "warm_start": ["boolean"],
+        "callbacks": [callable, list, tuple, None],
         **CONSTRAINT_PARAMETERS,
     }
     pool: int | str | None
@@ -80,6 +87,9 @@ class PartsSelector(Selector):
     device: str | None
     precision: str
     random_state: Any
+    checkpoint: str | PathLike[str] | None
+    warm_start: bool
+    callbacks: Any
     stop_reason_: str
     p_value_: float | None
     order_: HostArray
@@ -121,7 +131,9 @@ class PartsSelector(Selector):
         -------
         self : object
         """
-        return self._fit(X, y, sample_weight, groups=groups, covariates=covariates)
+        self._validate_params()
+        with resuming(self), telling(self, X, y):
+            return self._fit(X, y, sample_weight, groups=groups, covariates=covariates)
 
     def support_for(self, k: int) -> HostArray:
         """The set of another number of features, from the same fit.
@@ -201,11 +213,12 @@ class PartsSelector(Selector):
         if not self._orders_features:
             strategy = clone(strategy)
             strategy.orders_features = False
+        groups = check_groups(groups, table.n_rows)
+        check_same_fit(self, table, target, {"groups": groups, "cv": folds, "covariates": covariates})
         n_features = table.n_columns
         if covariates is not None:
             table = append_columns(table, covariates, target.row_weights)
             constraints = (constraints or Constraints.of(n_features)).beside(covariates.shape[1])
-        groups = check_groups(groups, table.n_rows)
         if folds is not None:
             measure = clone(measure).set_params(cv=PredefinedSplit(folds))
         elif groups is not None and "cv" in measure.get_params():
@@ -221,6 +234,9 @@ class PartsSelector(Selector):
         if table.n_rows <= strategy.n_rows_unseeded:
             seed_of(random_state)  # checks it
             random_state = 0
+        elif not isinstance(random_state, Integral):
+            # One that a search which goes on has, too.
+            random_state = recall("seed", None, partial(seed_of, random_state))
         budget = budget_in_force() or Budget(self._time_limit())
         try:
             with limited(budget):
@@ -235,13 +251,37 @@ class PartsSelector(Selector):
         strategy.check(measure, problem)
         bind = partial(_bound_to, measure, random_state)
         seed = 0 if table.n_rows <= UNSEEDED_ROWS else seed_of(random_state)
-        options = {"p_value": self.p_value, "groups": groups, "seed": seed, "constraints": constraints}
-        selection, validation = search_validated(bind, strategy, problem, k, pool, budget=budget, **options)
-        if covariates is not None:
+        options: dict[str, Any] = {
+            "p_value": self.p_value,
+            "groups": groups,
+            "seed": seed,
+            "constraints": constraints,
+        }
+        asked = [k, counts_of(self), self._orders_features]
+        learned = known("answer", asked)
+        if learned is None:
+            found = search_validated(bind, strategy, problem, k, pool, budget=budget, **options)
+            learned = self._learned(*found, problem, pool, n_features, constraints)
+            if learned["stop_reason"] not in STOPPED:
+                remember_answer(asked, learned)
+        return self._rename(learned)
+
+    def _learned(
+        self,
+        selection: Any,
+        validation: Validation | None,
+        problem: Any,
+        pool: Any,
+        n_features: int,
+        constraints: Constraints | None,
+    ) -> dict[str, Any]:
+        """Learned attributes by name."""
+        n_columns = problem.table.n_columns
+        if n_columns > n_features:
             selection, validation = without_covariates(selection, validation, n_features)
         learned = {field.name: getattr(selection, field.name) for field in fields(selection)}
         learned["path"] = list(selection.path)
-        learned["n_covariates"] = table.n_columns - n_features
+        learned["n_covariates"] = n_columns - n_features
         learned["validation"] = validation
         learned["frequency"] = None if validation is None else validation.frequency
         n_selectable = selectable(problem, constraints).size
@@ -252,7 +292,7 @@ class PartsSelector(Selector):
         learned["p_value"] = selection.p_value if validation is None else validation.p_value
         if validation is None and selection.p_value >= CLEAR:
             learned["p_value"] = None
-        return self._rename(learned)
+        return learned
 
     def _time_limit(self) -> float | None:
         limit: float | None = getattr(self._make_strategy(), "time_limit", None)
@@ -278,7 +318,7 @@ class PartsSelector(Selector):
         return [told if self.n_covariates_ == 0 else told.replace("predict y", "predict y beyond covariates")]
 
     def _after_fit(self) -> None:
-        if self.stop_reason_ in STOPPED:
+        if self.stop_reason_ in STOPPED and self.stop_reason_ != StopReason.CALLBACK:
             warnings.warn(self.stop_reason_, ConvergenceWarning, stacklevel=4)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import Any, ClassVar
 
 from l1lsmi._validation.features import check_all_rows
@@ -73,6 +74,19 @@ class FeatureSelector(PartsSelector):
     budget : float or None, default=None
         In place of a number of features: the best set whose costs sum to at most this is selected. With
         ``n_features_to_select="auto"``, unseen rows also decide how many of them.
+    checkpoint : str, path or None, default=None
+        A file that keeps what the search has found, so that a fit that was killed, called again with the same
+        data and parameters, goes on from there and gives the same answer. It is made if it does not exist,
+        and refused if it belongs to other data or parameters; ``n_features_to_select``, ``n_restarts``,
+        ``time_limit``, ``n_jobs`` and ``verbose`` may be others.
+    warm_start : bool, default=False
+        Whether another fit to the same data uses what this one has found, without a file: for instance with
+        more restarts, or another number of features.
+    callbacks : callable, list of callables or None, default=None
+        Called after every step with the number of the step, the best set so far (indices), its score and the
+        seconds since the fit began; one that returns True ends the search with the best set so far. Searches
+        on parts of the rows are a step each, with the score NaN. Callbacks of scikit-learn, from version 1.9
+        on, are set by ``set_callbacks``.
 
     Attributes
     ----------
@@ -170,6 +184,9 @@ class FeatureSelector(PartsSelector):
         max_per_group: Any = None,
         costs: Any = None,
         budget: float | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        warm_start: bool = False,
+        callbacks: Any = None,
     ) -> None:
         self.measure = measure
         self.strategy = strategy
@@ -189,6 +206,9 @@ class FeatureSelector(PartsSelector):
         self.max_per_group = max_per_group
         self.costs = costs
         self.budget = budget
+        self.checkpoint = checkpoint
+        self.warm_start = warm_start
+        self.callbacks = callbacks
 
     def _validate_params(self) -> None:
         super()._validate_params()

@@ -233,8 +233,14 @@ class ClusterTable(OutOfCoreTable):
             weighted = [(chunk, some, self.kinds) for chunk, some in pairs]
             total = merge_blocks(_run(self.client, ColumnStatistics.of, weighted))
         scales = plain.scales(self.kinds)
+        hashes = None if self.hashes is None else np.repeat(self.hashes, counts)
         given = ClusterTable(
-            client=self.client, chunks=chunks, starts=starts, resources=self.resources, **scales
+            client=self.client,
+            chunks=chunks,
+            starts=starts,
+            resources=self.resources,
+            hashes=hashes,
+            **scales,
         )
         return replace(given, order=order, **total.scales(self.kinds)), given
 

@@ -20,6 +20,7 @@ from l1lsmi._progress import Progress
 from l1lsmi._rows.table import Resources, is_large_sparse
 from l1lsmi._validation.parameters import CheckedParameters, check_count, check_measure, check_needs
 from l1lsmi._validation.rows import read_rows_for
+from l1lsmi.strategies._listening import tell
 from l1lsmi.strategies._unscored import correlations
 from l1lsmi.strategies.protocols import Features, missing_members
 from l1lsmi.strategies.selection import Selection, StopReason
@@ -53,10 +54,11 @@ class SearchState:
 
 
 class Advance(NamedTuple):
-    """Progress of a search: the best score so far, and how many steps were made."""
+    """Progress of a search: the best score so far, how many steps were made, and the best set."""
 
     score: float
     n_steps: int = 1
+    best: Any = ()
 
 
 class Begin(NamedTuple):
@@ -185,6 +187,9 @@ class Strategy(CheckedParameters):
                     if budget.spent() and not state.finished:
                         state.reason = StopReason.TIME_LIMIT
                         break
+                    if tell(done.best, done.score) and not state.finished:
+                        state.reason, budget.cancelled = StopReason.CALLBACK, True
+                        break
                 progress.begin("ordering the features")
                 return self._answer(run, problem, data, k, state, budget)
             except OutOfTimeError:
@@ -209,6 +214,8 @@ class Strategy(CheckedParameters):
         if found is not None:
             return found
         reason = StopReason.INTERRUPTED if budget.cancelled else StopReason.UNSCORED
+        if state.reason == StopReason.CALLBACK:
+            reason = state.reason
         return run._unscored(problem, k, reason)
 
     def _unscored(self, problem: Any, k: int, reason: str) -> Selection:

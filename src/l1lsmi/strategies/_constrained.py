@@ -204,7 +204,7 @@ class ConstrainedGreedy(Constrained):
             self._visit(units, k, state, int(candidates[place]), score)
             if not complete:
                 state.reason, state.finished = StopReason.TIME_LIMIT, True
-            yield Advance(score)
+            yield Advance(score, best=units.columns_of(state.inside))
             if not complete or budget.spent():
                 return
 
@@ -311,7 +311,8 @@ class ConstrainedExhaustive(Constrained):
                 state.priority[members] = np.maximum(state.priority[members], score)
             if not state.visited:
                 raise OutOfTimeError
-            yield Advance(max(state.visited.values()), n_steps=len(found))
+            best = max(state.visited, key=state.visited.__getitem__)
+            yield Advance(state.visited[best], n_steps=len(found), best=units.columns_of(best))
             if budget.spent():
                 return
         state.reason, state.finished = StopReason.ALL_SCORED, True

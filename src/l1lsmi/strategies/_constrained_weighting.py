@@ -20,8 +20,9 @@ from l1lsmi._arrays import HostArray
 from l1lsmi._clock import Budget, while_time_is_left
 from l1lsmi.strategies._base import Advance, Begin
 from l1lsmi.strategies._constrained import Constrained
-from l1lsmi.strategies._final_weights import N_ALTERNATIVES, N_WEAKEST, NOT_FITTED, fitted_best
-from l1lsmi.strategies._parallel import in_order
+from l1lsmi.strategies._final_weights import N_ALTERNATIVES, N_WEAKEST, NOT_FITTED, fitted_best, on_all_rows
+from l1lsmi.strategies._parallel import Piece, in_order
+from l1lsmi.strategies._pieces import remember, remembered
 from l1lsmi.strategies._unit_exchanges import UnitExchanges, UnitSet, losses_near, weakest_units
 from l1lsmi.strategies._units import Units
 from l1lsmi.strategies._weighting import Outcome, WeightingSearch, WeightingState
@@ -85,6 +86,11 @@ class ConstrainedWeighting(Constrained):
         state.inside = self.constraints.forced
         state.reason, state.finished = StopReason.NOTHING_TO_CHOOSE, True
         return True
+
+    def _piece(self, data: ConstrainedSearch, problem: Any, k: int, budget: Budget) -> Piece:
+        """What restarts are kept as."""
+        wanted, held = self._n_columns(data.units, k), data.units.held
+        return Piece("restart", [wanted, problem.table.n_rows, problem.columns, held], budget)
 
     def _n_columns(self, units: Units, k: int) -> int:
         """How many columns a set of ``k`` units has, roughly: paths end with so many."""
@@ -188,11 +194,11 @@ class ConstrainedWeighting(Constrained):
         """Compare the best sets of a sample on all rows."""
         search = data.search
         others = sorted((s for s in state.votes if s != inside and data.key(s)), key=data.loss)
-        scorer, losses = search.whole.set_scorer(0), dict[UnitSet, float]()
+        score_near, losses = on_all_rows(search.whole), dict[UnitSet, float]()
         for one in [s for s in (inside, *others[:N_ALTERNATIVES]) if data.key(s)]:
             if losses and budget.spent():
                 break
-            (scored,) = scorer.score_sets([data.key(one)], search.scores.score(data.key(one)).model)
+            scored = score_near(data.key(one), search.scores.score(data.key(one)).model)
             losses[one] = search.scores.mean_with_terms(data.key(one), scored).loss
         return min(losses, key=lambda s: losses[s]) if losses else inside
 
@@ -226,12 +232,12 @@ class ConstrainedPath(ConstrainedWeighting):
             return
         data = self._start_from_terms(data, k, state, budget)
         if self._compare_all(data, k, state, budget) or self._is_perfect(data, state):
-            yield Advance(-data.loss(state.inside))
+            yield Advance(-data.loss(state.inside), best=data.key(state.inside))
             return
         for outcome in self._restarts(data, k, state, budget):
             state.outcomes.append(outcome)
             self._consider(data, k, state, outcome.survival + outcome.weights)
-            yield Advance(-data.loss(state.inside))
+            yield Advance(-data.loss(state.inside), best=data.key(state.inside))
             if budget.spent() or self._is_perfect(data, state):
                 return
             if state.votes[state.inside] >= self.strategy.agreement:
@@ -309,7 +315,7 @@ class ConstrainedPath(ConstrainedWeighting):
             data.search, self._n_columns(data.units, k), state, budget, data.units.held
         )
         n_jobs = self.strategy.n_jobs if problem.batch_size() == 1 else 1
-        for outcomes, _ in in_order(run, problem, batches, n_jobs):
+        for outcomes, _ in in_order(run, problem, batches, n_jobs, self._piece(data, problem, k, budget)):
             yield from outcomes
 
     def _refine(self, data: ConstrainedSearch, k: int, state: ConstrainedState, budget: Budget) -> None:
@@ -332,10 +338,15 @@ class ConstrainedPath(ConstrainedWeighting):
             state.votes[refined] += 1
             if data.prefers(refined, state.inside):
                 state.inside = refined
+        # What a search with another number of restarts ended with.
+        for inside in remembered(f"best of {k}"):
+            if data.prefers(inside, state.inside):
+                state.inside = inside
         if budget.spent():
             state.reason = StopReason.TIME_LIMIT
         else:
             state.finished = True
+            remember(f"best of {k}", strategy.n_restarts, state.inside)
 
 
 class ConstrainedPaper(ConstrainedWeighting):
@@ -349,14 +360,15 @@ class ConstrainedPaper(ConstrainedWeighting):
         problem, wanted = data.search.explored, self._n_columns(data.units, k)
         self._values = self.strategy.set_values(problem)
         run = partial(self.strategy.run_restart, k=wanted, budget=budget, state=state, held=data.units.held)
-        for visited in in_order(run, problem, range(self.strategy.n_restarts), self.strategy.n_jobs):
+        indices, piece = range(self.strategy.n_restarts), self._piece(data, problem, k, budget)
+        for visited in in_order(run, problem, indices, self.strategy.n_jobs, piece):
             nearest = min(visited, key=lambda o: (abs(len(o.support) - wanted), len(o.support)))
             state.outcomes.append(nearest)
             largest = max(1e-300, float(nearest.weights.max()))
             self._consider(
                 data, k, state, nearest.survival + 2 * len(nearest.points) * nearest.weights / largest
             )
-            yield Advance(self._values(data.key(state.inside)))
+            yield Advance(self._values(data.key(state.inside)), best=data.key(state.inside))
         state.finished = True
 
     def _prefers(self, data: ConstrainedSearch, new: UnitSet, old: UnitSet) -> bool:

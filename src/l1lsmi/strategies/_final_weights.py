@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +11,13 @@ import numpy as np
 
 from l1lsmi._arrays import Array, HostArray, namespace, to_numpy
 from l1lsmi._clock import Budget, check_time, while_time_is_left
-from l1lsmi._numerics.model import Evaluation, Fit, Model, ModelBatch
+from l1lsmi._numerics.model import Evaluation, Fit, Model, ModelBatch, ScoredModel
 from l1lsmi._numerics.optimization.ascent import ascend, relative_step
 from l1lsmi._numerics.optimization.exchanges import FeatureSet
 from l1lsmi._numerics.ranking import rank
+from l1lsmi.strategies._pieces import recall
 from l1lsmi.strategies._scores import ScoreCache
-from l1lsmi.strategies.protocols import Draws, Weightable
+from l1lsmi.strategies.protocols import Draws, SetScorer, Weightable
 from l1lsmi.strategies.selection import StopReason, WeightedSelection
 
 if TYPE_CHECKING:
@@ -105,11 +107,16 @@ def fitted_best(
     weights, model = np.zeros(whole.n_features), NO_MODEL
     weights[columns] = 1.0
     with while_time_is_left(budget.with_grace()):
-        weights[columns], model = _final_weights(state, draw, budget)
-        if explored is not whole:
-            draw = whole.draws([(0, 0)])
-            model = draw.select_model_near(weights[columns], columns, model).model
-        return weights, model, draw.fit(weights[columns], columns, model), draw
+        of_all_rows = draw if explored is whole else whole.draws([(0, 0)])
+
+        def compute() -> tuple[HostArray, Model, Fit]:
+            found, near = _final_weights(state, draw, budget)
+            if explored is not whole:
+                near = of_all_rows.select_model_near(found, columns, near).model
+            return found, near, of_all_rows.fit(found, columns, near)
+
+        weights[columns], model, fit = recall("weights", [columns, state.weights], compute, budget)
+        return weights, model, fit, of_all_rows
     _end_early(state)
     return weights, model, NOT_FITTED, draw
 
@@ -127,7 +134,7 @@ def _told_reason(state: WeightingState) -> str:
 
 
 def _end_early(state: WeightingState) -> None:
-    if state.reason != StopReason.INTERRUPTED:
+    if state.reason not in (StopReason.INTERRUPTED, StopReason.CALLBACK):
         state.reason = StopReason.TIME_LIMIT
 
 
@@ -143,14 +150,27 @@ def _best_on_all_rows(
         alternatives[state.start] = None
     if not alternatives:
         return best
-    scorer = whole.set_scorer(0)
+    score_near = on_all_rows(whole)
     losses: dict[FeatureSet, float] = {}
     for support in (best, *alternatives):
         if losses and budget.spent():
             break
-        (scored,) = scorer.score_sets([support], scores.score(support).model)
+        scored = score_near(support, scores.score(support).model)
         losses[support] = scores.mean_with_terms(support, scored).loss
     return min(losses, key=lambda support: losses[support])
+
+
+def on_all_rows(whole: Weightable) -> Callable[[FeatureSet, Model], ScoredModel]:
+    """Scores of sets on all rows, at the width of a model; what is needed for that is made when it is."""
+    made: list[SetScorer] = []
+
+    def compute(support: FeatureSet, model: Model) -> ScoredModel:
+        made.extend([] if made else [whole.set_scorer(0)])
+        return made[0].score_sets([support], model)[0]
+
+    return lambda support, model: recall(
+        "score on all rows", [support, model], partial(compute, support, model)
+    )
 
 
 def _final_weights(state: WeightingState, draw: Draws, budget: Budget) -> tuple[HostArray, Model]:
@@ -218,5 +238,5 @@ def _elimination_order(scores: ScoreCache, best: FeatureSet, weights: HostArray,
 
 def _losses_near(scores: ScoreCache, support: FeatureSet, smaller: Sequence[FeatureSet]) -> list[float]:
     """Losses of smaller sets at the width of a set."""
-    found = scores.scorer().score_sets(smaller, scores.score(support).model)
+    found = scores.score_near(smaller, scores.score(support).model)
     return [scores.with_terms(s, scored).loss for s, scored in zip(smaller, found, strict=True)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +13,8 @@ from l1lsmi._arrays import HostArray
 from l1lsmi._clock import Budget, OutOfTimeError, while_time_is_left
 from l1lsmi._numerics.ranking import best_first, rank, rounded, scatter
 from l1lsmi.strategies._base import COUNT, SearchState, Strategy
-from l1lsmi.strategies._parallel import in_order, n_workers
+from l1lsmi.strategies._parallel import Piece, in_order, n_workers
+from l1lsmi.strategies._pieces import recall_set
 from l1lsmi.strategies.selection import Selection, Step, StopReason
 
 #: So many times the short list are scored in full where there are no more candidates.
@@ -88,7 +90,7 @@ class GreedySearch(Strategy):
         full: list[float] = []
         sets = [neighbour(j) for j in candidates.tolist()]
         with while_time_is_left(budget):
-            for score in in_order(_score_set, problem, sets, self.n_jobs):
+            for score in in_order(_score_set, problem, sets, self.n_jobs, Piece("set")):
                 full.append(score)
                 if few:
                     state.priority[candidates[len(full) - 1]] = sign * score
@@ -112,7 +114,10 @@ class GreedySearch(Strategy):
         n_parts = min(candidates.size, per_worker * n_workers(problem, self.n_jobs))
         parts = np.array_split(np.arange(candidates.size), n_parts)
         scores = np.full(candidates.size, -np.inf)
-        found = in_order(score, problem, [candidates[part] for part in parts], self.n_jobs)
+        some = [candidates[part] for part in parts]
+        # The function has what it depends on beside the candidates: the set that they join or leave.
+        inside = score.keywords if isinstance(score, partial) else {}
+        found = in_order(score, problem, some, self.n_jobs, Piece("candidates", inside))
         n_done = 0
         with while_time_is_left(budget):
             for part, values in zip(parts, found, strict=False):
@@ -136,7 +141,7 @@ class GreedySearch(Strategy):
         score = state.path[-1].score if same else np.nan
         if not same:
             with while_time_is_left(budget.with_grace()):
-                score = problem.score_set(chosen)
+                score = recall_set(problem, chosen)
         return Selection(
             support=support,
             ranking=ranking,

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 
 from l1lsmi._blas import call_single_threaded
 from l1lsmi._clock import LEAST_GRACE, Budget, OutOfTimeError, limited
+from l1lsmi.strategies._pieces import is_kept, recall_each
 from l1lsmi.strategies.protocols import Features
 
 T = TypeVar("T")
@@ -28,18 +29,39 @@ def n_workers(problem: Features, n_jobs: int | None) -> int:
     return int(effective_n_jobs(n_jobs) if cluster is None else cluster.width())
 
 
+class Piece(NamedTuple):
+    """What the results of a function are kept as: see `recall_each`."""
+
+    name: str
+    content: Any = None
+    budget: Budget | None = None
+
+
 def in_order(
-    function: Callable[[Any, Any], T], problem: Any, items: Iterable[Any], n_jobs: int | None
+    function: Callable[[Any, Any], T], problem: Any, items: Iterable[Any], n_jobs: int | None, piece: Piece
 ) -> Iterator[T]:
     """Run a function on a problem and each item, and yield the results in order.
 
     They run in parallel in threads, by whatever backend of joblib is set, or on the cluster that the
     rows of the problem came from: the function must be picklable. Each result depends on its item alone, so
-    that the results are the same wherever they are computed and whenever the caller stops.
+    that the results are the same wherever they are computed and whenever the caller stops. Each is a piece
+    that a checkpoint keeps.
     """
+    if not is_kept():
+        return computed(function, problem, iter(items), n_jobs)
+
+    def compute(some: Iterator[Any]) -> Iterator[T]:
+        return computed(function, problem, some, n_jobs)
+
+    return recall_each(piece.name, piece.content, items, compute, piece.budget)
+
+
+def computed(
+    function: Callable[[Any, Any], T], problem: Any, items: Iterator[Any], n_jobs: int | None
+) -> Iterator[T]:
+    """The same, whatever is known of it."""
     workers = effective_n_jobs(n_jobs)
     cluster = cluster_of(problem)
-    items = iter(items)
     if cluster is None and workers == 1:
         for item in items:
             yield function(problem, item)

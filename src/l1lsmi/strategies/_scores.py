@@ -6,15 +6,17 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from l1lsmi._arrays import HostArray
-from l1lsmi._numerics.model import ScoredModel
+from l1lsmi._numerics.model import Model, ScoredModel
 from l1lsmi._numerics.optimization.exchanges import NO_HINTS, FeatureSet, Hints
 from l1lsmi.strategies._parallel import cluster_of
+from l1lsmi.strategies._pieces import CODEC, recall, recall_each
 from l1lsmi.strategies.protocols import SetScorer, Weightable
 
 #: Sets are scored on a cluster where one takes so many seconds; below that, sending them costs too much.
@@ -69,11 +71,28 @@ class ScoreCache:
         if i == 0 and (0, support) not in self._scores and self._uses_cluster():
             self._score_on_cluster(support)
         if (i, support) not in self._scores:
+            (self._scores[i, support],) = recall_each("score", i, [support], partial(self._computed, i))
+        return self.with_terms(support, self._scores[i, support])
+
+    def _computed(self, i: int, supports: Iterator[FeatureSet]) -> Iterator[ScoredModel]:
+        for support in supports:
             scorer, started = self.scorer(i), time.perf_counter()
             (scored,) = scorer.score_sets([support])
-            self._scores[i, support] = scored
             self._seconds = time.perf_counter() - started
-        return self.with_terms(support, self._scores[i, support])
+            yield scored
+
+    def _computed_on_cluster(self, supports: Iterator[FeatureSet]) -> Iterator[ScoredModel]:
+        for timed in self._cluster.in_order(timed_score, self._problem, supports):
+            self._seconds = timed.seconds
+            yield timed.scored
+
+    def score_near(self, supports: Sequence[FeatureSet], model: Model) -> list[ScoredModel]:
+        """Losses of sets at the width of a model, by the first scorer."""
+        return recall(
+            "scores near",
+            [tuple(supports), model],
+            lambda: list(self.scorer().score_sets(supports, model)),
+        )
 
     def expect(self, supports: Sequence[FeatureSet]) -> None:
         """Say which sets may be requested next, in order: a cluster scores some of them ahead."""
@@ -83,7 +102,8 @@ class ScoreCache:
         """Score sets of the same size that may be requested, if a batch costs little more than one."""
         unseen = [s for s in dict.fromkeys(supports) if (0, s) not in self._scores]
         if unseen and self._batched:
-            for support, scored in zip(unseen, self.scorer().score_sets(unseen), strict=True):
+            found = recall("scores", unseen, lambda: list(self.scorer().score_sets(unseen)))
+            for support, scored in zip(unseen, found, strict=True):
                 self._scores[0, support] = scored
 
     def with_terms(self, support: FeatureSet, scored: ScoredModel) -> ScoredModel:
@@ -113,10 +133,9 @@ class ScoreCache:
         others = [s for s in self._expected if s != support and (0, s) not in self._scores]
         if others:  # one alone is scored here
             some = [support, *others[: self._cluster.width() - 1]]
-            for one, timed in zip(
-                some, self._cluster.in_order(timed_score, self._problem, iter(some)), strict=True
-            ):
-                self.remember(one, timed)
+            found = recall_each("score", 0, some, self._computed_on_cluster)
+            for one, scored in zip(some, found, strict=True):
+                self._scores[0, one] = scored
 
     def best_first(self, size: int) -> list[FeatureSet]:
         """Sets of a size that were requested of the first scorer, the best first.
@@ -138,7 +157,12 @@ class ScoreCache:
 
     def gradient(self, support: FeatureSet, candidates: HostArray) -> HostArray:
         """Gradient of minus the loss in the squared weight of every candidate."""
-        return self.scorer().set_gradient(np.array(support), self.score(support).model, candidates)
+        model = self.score(support).model
+        return recall(
+            "gradient",
+            [support, candidates],
+            lambda: np.asarray(self.scorer().set_gradient(np.array(support), model, candidates)),
+        )
 
     def neighbours(
         self,
@@ -149,12 +173,15 @@ class ScoreCache:
     ) -> list[list[FeatureSet]]:
         """Sets one exchange away from each set, the most promising first."""
         models = [self.score(support).model for support in supports]
-        if len(supports) > 1 and self._uses_cluster():
-            options = (candidates, width, hints)
-            items = (((s,), (model,), *options) for s, model in zip(supports, models, strict=True))
-            found = [near for (near,) in self._cluster.in_order(_neighbours, self._problem, items)]
-        else:
-            found = self.scorer().neighbours(supports, models, candidates, width, hints)
+
+        def compute() -> list[list[FeatureSet]]:
+            if len(supports) > 1 and self._uses_cluster():
+                options = (candidates, width, hints)
+                items = (((s,), (model,), *options) for s, model in zip(supports, models, strict=True))
+                return [near for (near,) in self._cluster.in_order(_neighbours, self._problem, items)]
+            return self.scorer().neighbours(supports, models, candidates, width, hints)
+
+        found = recall("neighbours", [tuple(supports), candidates, width, hints], compute)
         return [self._by_terms_too(near) for near in found]
 
     def _by_terms_too(self, near: list[FeatureSet]) -> list[FeatureSet]:
@@ -165,6 +192,7 @@ class ScoreCache:
         return list(dict.fromkeys(s for pair in zip(near, by_terms, strict=True) for s in pair))
 
 
+@CODEC.record
 class TimedScore(NamedTuple):
     """The score of a set by the first scorer, and how long it took."""
 

@@ -163,7 +163,7 @@ def losses_near(scores: ScoreCache, keys: list[FeatureSet], model: Model) -> lis
     found = dict.fromkeys(keys, 0.0)
     for size in sorted({len(key) for key in found if key}):
         some = [key for key in found if len(key) == size]
-        for key, scored in zip(some, scores.scorer().score_sets(some, model), strict=True):
+        for key, scored in zip(some, scores.score_near(some, model), strict=True):
             found[key] = scores.with_terms(key, scored).loss
     return [found[key] for key in keys]
 

@@ -14,7 +14,8 @@ from l1lsmi._clock import Budget, while_time_is_left
 from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.ranking import best_first, rank
 from l1lsmi.strategies._base import SearchState
-from l1lsmi.strategies._parallel import in_order
+from l1lsmi.strategies._parallel import Piece, in_order
+from l1lsmi.strategies._pieces import recall_set
 from l1lsmi.strategies.selection import Step
 
 
@@ -70,7 +71,7 @@ class Units:
     def base(self) -> float:
         """Score of the columns of every set alone, 0 where there are none."""
         if self._base is None:
-            self._base = self.problem.score_set(self.given) if self.given.size else 0.0
+            self._base = recall_set(self.problem, self.given) if self.given.size else 0.0
         return self._base
 
     def scores(self, sets: Iterable[Collection[int]], budget: Budget | None = None) -> list[float]:
@@ -78,7 +79,7 @@ class Units:
         found: list[float] = []
         columns = (self.columns_of(inside) for inside in sets)
         with nullcontext() if budget is None else while_time_is_left(budget):
-            for score in in_order(_score_set, self.problem, columns, self.n_jobs):
+            for score in in_order(_score_set, self.problem, columns, self.n_jobs, Piece("set")):
                 found.append(score - self.base)
                 if budget is not None and budget.spent():
                     break

@@ -17,11 +17,13 @@ from l1lsmi._numerics.terms.search import TermSearch
 from l1lsmi._validation.parameters import check_members
 from l1lsmi.strategies._base import COUNT, SearchState, Strategy
 from l1lsmi.strategies._final_weights import weighted_selection
+from l1lsmi.strategies._pieces import CODEC
 from l1lsmi.strategies._scores import ScoreCache
 from l1lsmi.strategies.protocols import Draws, SetScorer, Weightable, missing_members
 from l1lsmi.strategies.selection import StopReason, WeightedSelection
 
 
+@CODEC.record
 class Outcome(NamedTuple):
     """The result of one restart: a set, its weights, and how long every feature survived."""
 

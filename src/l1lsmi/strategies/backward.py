@@ -13,6 +13,7 @@ from l1lsmi._numerics.constraints import Constraints
 from l1lsmi.strategies._base import Advance
 from l1lsmi.strategies._constrained import ConstrainedBackward
 from l1lsmi.strategies._greedy import GreedySearch, GreedyState
+from l1lsmi.strategies._pieces import recall_set
 from l1lsmi.strategies.protocols import ScoresRemovals
 from l1lsmi.strategies.selection import Step, StopReason
 
@@ -75,11 +76,11 @@ class Backward(GreedySearch):
     ) -> Iterator[Advance]:
         if not state.path:
             state.inside = problem.columns
-            score = problem.score_set(problem.columns)
+            score = recall_set(problem, problem.columns)
             state.path.append(Step(problem.columns.size, None, problem.columns, score))
             if k >= problem.columns.size:
                 state.finished = True
-                yield Advance(score)
+                yield Advance(score, best=state.inside)
         for size in range(state.inside.size - 1, k - 1, -1):
             inside = state.inside
             removals = partial(_score_removals, inside=inside)
@@ -91,7 +92,7 @@ class Backward(GreedySearch):
             state.finished = size == k or not complete
             if not complete:
                 state.reason = StopReason.TIME_LIMIT
-            yield Advance(score, n_steps=2 if len(state.path) == 2 else 1)
+            yield Advance(score, n_steps=2 if len(state.path) == 2 else 1, best=state.inside)
             if not complete:
                 return
 

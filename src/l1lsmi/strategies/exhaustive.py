@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import combinations, islice
+from itertools import combinations, islice, tee
 from math import comb
 from typing import Any, ClassVar
 
@@ -17,7 +17,8 @@ from l1lsmi._numerics.ranking import best_first, rank
 from l1lsmi._validation.parameters import check_subsets
 from l1lsmi.strategies._base import COUNT, Advance, SearchState, Strategy
 from l1lsmi.strategies._constrained import ConstrainedExhaustive
-from l1lsmi.strategies._parallel import in_order
+from l1lsmi.strategies._parallel import Piece, in_order
+from l1lsmi.strategies._pieces import recall_set
 from l1lsmi.strategies.protocols import ScoresAdditions
 from l1lsmi.strategies.selection import Selection, Step, StopReason
 
@@ -89,14 +90,19 @@ class Exhaustive(Strategy):
         self, problem: ScoresAdditions, k: int, state: ExhaustiveState, budget: Budget
     ) -> Iterator[Advance]:
         families = _families(problem.columns, min(k, problem.columns.size))
-        to_do = islice(families, state.n_families, None)
-        best = max((step.score for step in state.path), default=-np.inf)
-        for steps in in_order(_score, problem, to_do, self.n_jobs):
+        to_do, stems = tee(islice(families, state.n_families, None))
+        best = max(state.path, key=lambda step: step.score, default=None)
+        found = in_order(_score, problem, to_do, self.n_jobs, Piece("sets"))
+        for (stem, last), scores in zip(stems, found, strict=True):
+            steps = [
+                Step(stem.size + 1, None, np.append(stem, j), score)
+                for j, score in zip(last, scores, strict=True)
+            ]
             state.path.extend(steps)
             state.n_families += 1
             state.finished = len(state.path) == self._n_steps(problem, k)
-            best = max(best, *(step.score for step in steps))
-            yield Advance(best, n_steps=len(steps))
+            best = max(steps if best is None else [best, *steps], key=lambda step: step.score)
+            yield Advance(best.score, n_steps=len(steps), best=best.support)
 
     def _result(self, problem: ScoresAdditions, k: int, state: ExhaustiveState, budget: Budget) -> Selection:
         path = state.path
@@ -137,7 +143,7 @@ def _elimination_order(problem: ScoresAdditions, columns: HostArray, budget: Bud
     eliminated: list[int] = []
     with while_time_is_left(budget):
         while columns.size > 1 and not budget.spent():
-            smaller = [problem.score_set(columns[columns != j]) for j in columns]
+            smaller = [recall_set(problem, columns[columns != j]) for j in columns]
             out = int(columns[best_first(np.array(smaller))[0]])
             eliminated.append(out)
             columns = columns[columns != out]
@@ -152,11 +158,8 @@ def _families(columns: HostArray, size: int) -> Iterator[tuple[HostArray, HostAr
             yield columns[list(stem)], last[start : start + FAMILY]
 
 
-def _score(problem: ScoresAdditions, family: tuple[HostArray, HostArray]) -> list[Step]:
+def _score(problem: ScoresAdditions, family: tuple[HostArray, HostArray]) -> list[float]:
     stem, last = family
-    sets = [np.append(stem, j) for j in last]
     if problem.neighbours_are_exact:
-        scores = problem.score_additions(stem, last).tolist()
-    else:
-        scores = [problem.score_set(columns) for columns in sets]
-    return [Step(len(columns), None, columns, score) for columns, score in zip(sets, scores, strict=True)]
+        return [float(score) for score in problem.score_additions(stem, last)]
+    return [problem.score_set(np.append(stem, j)) for j in last]

@@ -84,7 +84,7 @@ class Forward(GreedySearch):
             state.finished = size == n_steps or not complete
             if not complete:
                 state.reason = StopReason.TIME_LIMIT
-            yield Advance(score)
+            yield Advance(score, best=state.inside)
             if not complete:
                 return
 

@@ -22,7 +22,8 @@ from l1lsmi._numerics.ranking import scatter
 from l1lsmi._numerics.sampling import random_weights
 from l1lsmi.strategies._base import COUNT, COUNT_OR_ZERO, POSITIVE, Advance
 from l1lsmi.strategies._constrained_weighting import ConstrainedPaper
-from l1lsmi.strategies._parallel import in_order
+from l1lsmi.strategies._parallel import Piece, in_order
+from l1lsmi.strategies._pieces import recall
 from l1lsmi.strategies._weighting import L1Weighting, Outcome, WeightingSearch, WeightingState
 from l1lsmi.strategies.protocols import Draws, Weightable
 
@@ -143,7 +144,10 @@ class L1Paper(L1Weighting):
 
         restart = partial(run_paper_restart, k=k, strategy=self, budget=budget, state=state)
         indices = range(len(state.outcomes), self.n_restarts)
-        for number, visited in zip(indices, in_order(restart, problem, indices, self.n_jobs), strict=True):
+        piece = Piece("restart", [k, problem.table.n_rows, problem.columns], budget)
+        for number, visited in zip(
+            indices, in_order(restart, problem, indices, self.n_jobs, piece), strict=True
+        ):
             nearest = min(sizes_first(outcome.support) for outcome in visited)
             equal = [outcome for outcome in visited if sizes_first(outcome.support) == nearest]
             best = equal[0] if len(equal) == 1 else max(equal, key=lambda outcome: values(outcome.support))
@@ -152,7 +156,7 @@ class L1Paper(L1Weighting):
             if state.best is None or keys < (sizes_first(state.best), -values(state.best)):
                 state.best = best.support
             state.finished = number == self.n_restarts - 1
-            yield Advance(values(state.best))
+            yield Advance(values(state.best), best=state.best)
 
     def _within(self, constraints: Constraints) -> ConstrainedPaper:
         return ConstrainedPaper(self, constraints)
@@ -183,10 +187,13 @@ class SetValues:
 
     def __call__(self, support: FeatureSet) -> float:
         if support not in self._values:
-            columns, ones = np.array(support), np.ones(len(support))
-            model = self._draw.select_model(ones, columns).model
-            self._values[support] = self._draw.fit(ones, columns, model).value
+            self._values[support] = recall("value", support, partial(self._computed, support))
         return self._values[support]
+
+    def _computed(self, support: FeatureSet) -> float:
+        columns, ones = np.array(support), np.ones(len(support))
+        model = self._draw.select_model(ones, columns).model
+        return self._draw.fit(ones, columns, model).value
 
 
 def run_paper_restart(

@@ -31,8 +31,9 @@ from l1lsmi._numerics.terms.search import TermSearch
 from l1lsmi._validation.parameters import check_all_positive
 from l1lsmi.strategies._base import COUNT, COUNT_OR_ZERO, UNSEEDED_ROWS, Advance, Begin
 from l1lsmi.strategies._constrained_weighting import ConstrainedPath
-from l1lsmi.strategies._parallel import cluster_of, in_order
+from l1lsmi.strategies._parallel import Piece, cluster_of, in_order
 from l1lsmi.strategies._path_restarts import PathSettings, run_restarts
+from l1lsmi.strategies._pieces import recall, remember, remembered
 from l1lsmi.strategies._weighting import L1Weighting, Outcome, WeightingSearch, WeightingState
 from l1lsmi.strategies.protocols import Weightable
 from l1lsmi.strategies.selection import StopReason
@@ -202,7 +203,7 @@ class L1Path(L1Weighting):
         if state.finished:
             if state.reason != StopReason.TIME_LIMIT:
                 assert state.best is not None
-                yield Advance(-search.scores.score(state.best).loss)
+                yield Advance(-search.scores.score(state.best).loss, best=state.best)
             return
         scores = search.scores
         left = self._left_to_find(search, k, state)
@@ -217,8 +218,9 @@ class L1Path(L1Weighting):
         options: dict[str, Any] = {"k": k, "settings": self._settings(), "budget": budget, "state": state}
         all_climb = problem is search.explored
         run = partial(run_restarts, scored=cluster_of(problem) is not None and all_climb, **options)
+        piece = Piece("restart", [k, problem.table.n_rows, problem.columns], budget)
         # A device works on one batch at a time.
-        for outcomes, timed in in_order(run, problem, batches, self.n_jobs if size == 1 else 1):
+        for outcomes, timed in in_order(run, problem, batches, self.n_jobs if size == 1 else 1, piece):
             if timed is not None:
                 scores.remember(outcomes[0].support, timed)
             scores.score_ahead([outcome.support for outcome in outcomes])
@@ -226,7 +228,7 @@ class L1Path(L1Weighting):
                 self._consider(outcome, search, state, votes, budget)
                 if state.reason != StopReason.TIME_LIMIT:
                     assert state.best is not None
-                    yield Advance(-scores.score(state.best).loss)
+                    yield Advance(-scores.score(state.best).loss, best=state.best)
                 if state.reason != StopReason.RESTARTS:
                     break
             if state.finished:
@@ -245,6 +247,12 @@ class L1Path(L1Weighting):
             state.reason = StopReason.DISAGREED
         yield Begin("comparing similar sets")
         self._refine(search, state, list(votes), budget, left)
+        # What a search with another number of restarts ended with.
+        for support in remembered(f"best of {k}"):
+            if state.best is None or scores.prefers(support, state.best):
+                state.best = support
+        if not budget.spent():
+            remember(f"best of {k}", self.n_restarts, state.best)
 
     # -- among allowed sets ----------------------------------------------------------------
 
@@ -301,9 +309,8 @@ class L1Path(L1Weighting):
     def _terms(self, problem: Weightable) -> TermSearch | None:
         if not self.terms:
             return None
-        return TermSearch(
-            problem.table, problem.target, problem.columns, problem.rng(5), problem.loss_functions()
-        )
+        given = (problem.columns, problem.rng(5), problem.loss_functions(), recall)
+        return TermSearch(problem.table, problem.target, *given)
 
     def _start_from_terms(
         self, search: WeightingSearch, k: int, state: WeightingState, budget: Budget

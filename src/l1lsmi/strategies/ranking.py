@@ -14,7 +14,7 @@ from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.ranking import best_first, rank, scatter, take_best
 from l1lsmi.strategies._base import Advance, SearchState, Strategy
 from l1lsmi.strategies._constrained import ConstrainedRanking
-from l1lsmi.strategies._parallel import in_order
+from l1lsmi.strategies._parallel import Piece, in_order
 from l1lsmi.strategies.protocols import ScoresEach
 from l1lsmi.strategies.selection import RankedSelection, StopReason
 
@@ -73,12 +73,14 @@ class Ranking(Strategy):
         columns = problem.columns
         parts = np.array_split(np.arange(columns.size), self._n_steps(problem, k))
         to_do = parts[state.n_parts :]
-        found = in_order(_score_each, problem, (columns[part] for part in to_do), self.n_jobs)
+        found = in_order(
+            _score_each, problem, (columns[part] for part in to_do), self.n_jobs, Piece("columns")
+        )
         for part, values in zip(to_do, found, strict=True):
             state.scores[part] = values
             state.n_parts += 1
             state.finished = state.n_parts == len(parts)
-            yield Advance(float(state.scores.max()))
+            yield Advance(float(state.scores.max()), best=columns[best_first(state.scores)[:k]])
 
     def _without_scores(self, reason: str, **chosen: Any) -> RankedSelection:
         unknown = np.full(chosen["support"].size, -np.inf)

@@ -31,10 +31,11 @@ class StopReason:
         "the target are returned."
     )
     INTERRUPTED = "The search was interrupted; the best set found until then is returned."
+    CALLBACK = "A callback ended the search; the best set found until then is returned."
 
 
 #: Reasons for which a search ended early.
-STOPPED = (StopReason.TIME_LIMIT, StopReason.UNSCORED, StopReason.INTERRUPTED)
+STOPPED = (StopReason.TIME_LIMIT, StopReason.UNSCORED, StopReason.INTERRUPTED, StopReason.CALLBACK)
 
 
 class Step(NamedTuple):

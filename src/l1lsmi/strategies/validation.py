@@ -9,7 +9,7 @@ depend on the features, so that the four p-values are independent of each other,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
@@ -27,7 +27,9 @@ from l1lsmi._numerics.terms.pool import chances_of_single_effects
 from l1lsmi._progress import Progress
 from l1lsmi._rows.table import is_large_sparse
 from l1lsmi.strategies._base import Strategy
-from l1lsmi.strategies._parallel import cluster_of, in_order
+from l1lsmi.strategies._listening import StoppedByCallback, heard_by, tell
+from l1lsmi.strategies._parallel import cluster_of, computed
+from l1lsmi.strategies._pieces import CODEC, forget, part_of, recall_each
 from l1lsmi.strategies._pools import in_pool, selectable, set_of_size, without_features
 from l1lsmi.strategies._splits import Split, make_splits, some_rows
 from l1lsmi.strategies.selection import STOPPED, StopReason
@@ -50,6 +52,7 @@ SHARE = 0.6
 STRONG_EVIDENCE = 0.02
 
 
+@CODEC.record
 @dataclass(frozen=True, eq=False)
 class Validation:
     """How well sets of features predict the target in rows that their search has not seen.
@@ -93,6 +96,7 @@ class Validation:
     frequency: HostArray
 
 
+@CODEC.record
 class Judged(NamedTuple):
     """Sets of all sizes that searches on a split found, and their predictions for the unseen rows."""
 
@@ -179,8 +183,8 @@ def search_validated(
         sizes = np.array([0, min(k, n_units)])
         try:
             found = validate(bind, strategy, problem, sizes, pools, budget=budget.part(1.0), **options)
-        except KeyboardInterrupt:
-            return replace(selection, stop_reason=StopReason.INTERRUPTED), None
+        except (KeyboardInterrupt, StoppedByCallback) as error:
+            return replace(selection, stop_reason=_reason(error)), None
         if budget.spent():  # there are fewer splits than there would be
             selection = replace(selection, stop_reason=StopReason.TIME_LIMIT)
         return selection, found
@@ -194,10 +198,10 @@ def search_validated(
             found = _joined(
                 found, judge(sizes_up_to(most, least), pools if found is None else [found.best_pool])
             )
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, StoppedByCallback) as error:
         budget.cancelled = True
         selection = search(pools[0], k or max(least, min(POOL_SIZE, most)), budget)
-        return replace(selection, stop_reason=StopReason.INTERRUPTED), None
+        return replace(selection, stop_reason=_reason(error)), None
     best_pool = pools[0] if found is None else found.best_pool
     chosen = k or max(least, min(POOL_SIZE, most))
     nothing = False
@@ -217,6 +221,11 @@ def search_validated(
     return (without_features(selection) if nothing else selection), found
 
 
+def _reason(error: BaseException) -> str:
+    """Why searches on parts of the rows ended."""
+    return StopReason.CALLBACK if isinstance(error, StoppedByCallback) else StopReason.INTERRUPTED
+
+
 def _joined(of_pools: Validation | None, of_sizes: Validation | None) -> Validation | None:
     """The choice of a number of features after that of a pool, which has the p-value."""
     if of_pools is None or of_sizes is None:
@@ -233,7 +242,8 @@ def _search_in_pool(
     # Where there is no time for that, there is none for a search among all columns either.
     with while_time_is_left(budget):
         problem, constraints = in_pool(problem, pool, k, constraints)
-    selection = _search(strategy, problem, k, budget, constraints)
+    with part_of("pool", pool):
+        selection = _search(strategy, problem, k, budget, constraints)
     if pool < whole.columns.size and strategy.has_p_value and is_large_sparse(whole.table):
         # That of the search is for the columns of the pool alone, and for sums over many rows of each kind.
         chances = chances_of_single_effects(whole.table, whole.target)
@@ -305,20 +315,28 @@ def validate(
     items = [(split, pool, known) for split, known in zip(splits, effects, strict=True) for pool in pools]
     # A cluster works on the restarts of each search.
     n_jobs = getattr(strategy, "n_jobs", None)
-    one_by_one = (judge(problem, item) for item in items)
-    judged = one_by_one if cluster_of(problem) is not None else in_order(judge, problem, items, n_jobs)
+
+    def compute(some: Iterator[Any]) -> Iterator[Judged | None]:
+        if cluster_of(problem) is not None:
+            return (judge(problem, item) for item in some)
+        return computed(judge, problem, some, n_jobs)
+
+    judged = recall_each("judged", sizes, items, compute, budget, _key)
     found: list[Judged] = []
     with (
         single_threaded_blas(),
         Progress(len(items), getattr(strategy, "verbose", 0), "search", "testing on unseen rows") as progress,
     ):
-        for one in judged:
+        for item, one in zip(items, judged, strict=True):
             if one is None:
                 break
             found.append(one)
+            forget("part of the rows", [sizes, _key(item)])
             progress.advance()
             if budget.spent():
                 break
+            if tell(one.sets[-1], np.nan):
+                raise StoppedByCallback
     n_splits = len(found) // len(pools)
     if n_splits == 0:
         return None
@@ -346,9 +364,15 @@ def _judge(
         return None
     # The time that is left, in the budget of the thread that this runs in.
     budget = Budget(budget.left())
-    with while_time_is_left(budget):
+    parts = part_of("part of the rows", [sizes, _key(item)])
+    with while_time_is_left(budget), parts, heard_by(None):
         return _judged(problem, item, bind, strategy, functions, sizes, budget, constraints)
     return None
+
+
+def _key(item: tuple[Split, int, dict[int, HostArray]]) -> Any:
+    """What a part of the rows and a pool are known by."""
+    return [item[0].seen, item[0].unseen, item[1]]
 
 
 def _judged(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.stats import chi2
@@ -62,6 +63,8 @@ MAX_ROUNDS = 3
 #: Rows from which on sums over them are taken for normal, far out.
 NORMAL_ROWS = 500
 
+Recall: TypeAlias = Callable[[str, Any, Callable[[], Any]], Any]
+
 
 class PairSizes(NamedTuple):
     """Sizes of terms of pairs of some columns, and their degrees of freedom, (columns, columns) each."""
@@ -86,6 +89,8 @@ class TermSearch:
         Draws some of the columns that are paired, where there are many.
     loss_functions : numpy.ndarray of shape (n, q) or None
         Functions of the target whose variances add up to 1, which `loss_of` is measured on.
+    recall : callable
+        ``recall(name, content, compute)`` gives what is known of a sum over all rows, or computes it.
     """
 
     def __init__(
@@ -95,7 +100,9 @@ class TermSearch:
         columns: HostArray,
         rng: np.random.Generator,
         loss_functions: HostArray | None = None,
+        recall: Recall = lambda name, content, compute: compute(),
     ) -> None:
+        self._recall = recall
         target = without_rare(target)
         functions = ColumnFunctions.of(table, target, columns)
         self.functions = functions.take(np.flatnonzero(functions.sizes > 0))
@@ -205,10 +212,9 @@ class TermSearch:
             total = total + (found**2).sum(axis=0)
         return np.asarray(total)
 
-    def _single_candidates(self, fit: sums.Residuals, k: int) -> tuple[list[Candidate], HostArray]:
+    def _single_candidates(self, fit: sums.Residuals, k: int) -> tuple[list[Candidate], HostArray, HostArray]:
+        """Candidates, and for each column the size beyond chance of its strongest term and of its trend."""
         sizes = self.single_sizes(fit)
-        if not fit.terms:
-            self._unfitted_sizes = sizes
         found, strongest = [], np.full(self.n_columns, -np.inf)
         for family in SINGLES:
             counts = np.clip(self.functions.sizes, family.first, family.last) - family.first
@@ -221,7 +227,8 @@ class TermSearch:
             best = largest(net, max(N_SINGLES, 4 * k))
             found += [Candidate(float(net[j]), Term((int(j),), family)) for j in best if np.isfinite(net[j])]
         found.sort(key=lambda candidate: -candidate.net)
-        return worth_fitting(found[: max(N_SINGLES, 4 * k)], 2 * k + N_LEAST), strongest
+        best_found = worth_fitting(found[: max(N_SINGLES, 4 * k)], 2 * k + N_LEAST)
+        return best_found, strongest, sizes[:, 0]
 
     def possible_columns(self) -> HostArray:
         """After a search, columns that may matter: all but those with mostly one value and no effect.
@@ -232,7 +239,7 @@ class TermSearch:
         sparse = np.flatnonzero(self.functions.largest_share > SPARSE)
         if sparse.size:
             assert self._unfitted_sizes is not None, "after a search"
-            found[sparse] = self._unfitted_sizes[sparse, 0] > chi2.isf(EFFECT, self.n_responses)
+            found[sparse] = self._unfitted_sizes[sparse] > chi2.isf(EFFECT, self.n_responses)
         return self.functions.columns[found]
 
     def all_pair_sizes(self, fit: sums.Residuals, strongest: HostArray) -> list[PairSizes]:
@@ -255,9 +262,9 @@ class TermSearch:
         terms = [candidate.term for candidate in self._single_terms_of(columns)]
         return self.fitted(terms) if terms else self.none_fitted()
 
-    def _pair_candidates(self, fit: sums.Residuals, strongest: HostArray) -> list[Candidate]:
+    def _pair_candidates(self, fit: sums.Residuals, layouts: list[sums.Layout]) -> list[Candidate]:
         found: list[Candidate] = []
-        for sizes in self.all_pair_sizes(fit, strongest):
+        for sizes in (self.pair_sizes(fit, layout) for layout in layouts):
             found += self._best_pairs(PRODUCT, sizes.places, sizes.product, sizes.product_degrees)
             found += self._best_pairs(INTERACTION, sizes.places, sizes.interaction, sizes.interaction_degrees)
         return list({candidate.term: candidate for candidate in found}.values())
@@ -374,13 +381,21 @@ class TermSearch:
             for number in range(MAX_ROUNDS if self.table.n_rows >= self.n_columns else 1):
                 if number > 0 and out_of_time():
                     break
-                candidates, strongest = self._single_candidates(fit, k)
-                if held is not None and number == 0:
-                    candidates += self._single_terms_of(held)
-                candidates += self._pair_candidates(fit, strongest)
+                of_round = [k, held, given, number]
+                candidates, strongest, sizes = self._recall(
+                    "single terms", of_round, partial(self._single_candidates, fit, k)
+                )
+                if number == 0:
+                    self._unfitted_sizes = sizes
+                    candidates += [] if held is None else self._single_terms_of(held)
+                # Columns are drawn also where their terms are known: the next round draws the same ones.
+                layouts = self._layouts(strongest)
+                of_pairs = partial(self._pair_candidates, fit, layouts)
+                candidates += self._recall("terms of pairs", of_round, of_pairs)
                 if number > 0 and not triples:
                     # Once what singles and pairs explain is taken out.
-                    candidates += self._triple_candidates(fit)
+                    of_triples = partial(self._triple_candidates, fit)
+                    candidates += self._recall("terms of triples", of_round, of_triples)
                     triples = True
                 new = [c.term for c in candidates if c.term not in pool and (number == 0 or c.net > 0)]
                 if number > 0 and not new:
@@ -449,10 +464,13 @@ class TermSearch:
         given: HostArray | None = None,
     ) -> TermSelection:
         """Fit terms together, and choose among them."""
+        means, gram, joint = self._recall("sums of terms", terms, partial(self._centred_sums, terms))
         return TermSelection(
             terms,
             [self.size_of(term) for term in terms],
-            *self._centred_sums(terms),
+            means,
+            gram,
+            joint,
             k,
             n_columns=self.n_columns,
             n_rows=self._weight**2 / self._squared_weight,
