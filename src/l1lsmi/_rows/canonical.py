@@ -129,6 +129,23 @@ def canonical_order(
         most *= MORE_READ
 
 
+def column_order(values: HostArray) -> HostArray:
+    """An order of columns that depends on the ranks of their values alone: their places, first to last.
+
+    Parameters
+    ----------
+    values : numpy.ndarray of shape (n, m)
+        Rows in an order of their own.
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (m,)
+    """
+    ranks = _ranks(values, np.zeros(values.shape[1], dtype=bool))
+    numbers = np.arange(len(values), dtype=np.uint64)[:, None] * _SALTS[1]
+    return np.argsort(_mixed(ranks + numbers).sum(axis=0, dtype=np.uint64), kind="stable")
+
+
 def _values_and_classes(targets: HostArray) -> tuple[HostArray, HostArray]:
     """Ranks of targets that have fractions, and numbers of the classes of the others."""
     have_fractions = (targets != np.floor(targets)).any(axis=0)
