@@ -1,0 +1,125 @@
+"""Cases one after another, in processes that may hang or end."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from fuzz.calls import make_case
+from fuzz.damaged import make_file
+from fuzz.invariances import make_invariance
+from fuzz.judge import Failure, judged
+from l1lsmi.files import FileProblem
+
+PARTS: dict[str, Any] = {"fits": make_case, "files": make_file, "invariances": make_invariance}
+#: Seconds after which a case hangs: of the processor, and of the clock, where other programs run beside it.
+PROCESSOR_LIMIT = 30.0
+CLOCK_LIMIT = 300.0
+
+
+def run_case(part: str, seed: int, folder: Path) -> tuple[str, Failure | None]:
+    """What the case of a seed is, and what it does that is not allowed."""
+    told, call = PARTS[part](seed, folder)
+    return told, judged(call, (FileProblem,) if part == "files" else (ValueError, TypeError))
+
+
+def _work(connection: Connection, folder: str) -> None:
+    while (asked := connection.recv()) is not None:
+        connection.send(run_case(*asked, Path(folder)))
+
+
+class Worker:
+    """A process that runs one case after another, and is replaced where a case hangs or ends it."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self.case = "", 0
+        self._start()
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.connection, theirs = context.Pipe()
+        self._process = context.Process(target=_work, args=(theirs, self._folder))
+        self._process.start()
+        theirs.close()
+
+    def ask(self, part: str, seed: int) -> None:
+        """Begin a case."""
+        self.case, self._since, self._used = (part, seed), time.monotonic(), self._processor_time()
+        self.connection.send(self.case)
+
+    def answer(self, is_ready: bool) -> tuple[str, Failure | None] | None:
+        """What came out, None while the case runs."""
+        if is_ready:
+            try:
+                found: tuple[str, Failure | None] = self.connection.recv()
+                return found
+            except (EOFError, ConnectionError):
+                self._process.join()
+                failure = Failure("the process ended", f"exit code {self._process.exitcode}")
+        elif self._processor_time() - self._used > PROCESSOR_LIMIT:
+            failure = Failure("hang", f"no end within {PROCESSOR_LIMIT:.0f} seconds of the processor")
+        elif time.monotonic() - self._since > CLOCK_LIMIT:
+            failure = Failure("hang", f"no end within {CLOCK_LIMIT:.0f} seconds")
+        else:
+            return None
+        self.stop()
+        self._start()
+        return "", failure
+
+    def _processor_time(self) -> float:
+        """Seconds of the processor that the process has used, its start included."""
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def stop(self) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.join()
+        self.connection.close()
+
+
+def _cases(parts: list[str], first: int) -> Iterator[tuple[str, int]]:
+    seed = first
+    while True:
+        yield from ((part, seed) for part in parts)
+        seed += 1
+
+
+def attack(parts: list[str], first: int, minutes: float, jobs: int) -> dict[str, list[str]]:
+    """Run cases until the time is over: failures by their kind."""
+    found: dict[str, list[str]] = defaultdict(list)
+    cases, end, n_cases = _cases(parts, first), time.monotonic() + 60 * minutes, 0
+    with TemporaryDirectory() as folder:
+        for i in range(jobs):
+            (Path(folder) / str(i)).mkdir()
+        workers = [Worker(f"{folder}/{i}") for i in range(jobs)]
+        for worker in workers:
+            worker.ask(*next(cases))
+        while time.monotonic() < end:
+            ready = wait([worker.connection for worker in workers], timeout=1.0)
+            for worker in workers:
+                answer = worker.answer(worker.connection in ready)
+                if answer is None:
+                    continue
+                n_cases, (told, failure) = n_cases + 1, answer
+                if failure is not None:
+                    part, seed = worker.case
+                    if failure.kind not in found:
+                        print(f"{failure.kind}\n  {failure.told[:300]}\n  {told}", flush=True)
+                        print(f"  python -m fuzz --part {part} --seed {seed}", flush=True)
+                    found[failure.kind].append(f"--part {part} --seed {seed}")
+                worker.ask(*next(cases))
+        for worker in workers:
+            worker.stop()
+    print(f"\n{n_cases} cases, {sum(map(len, found.values()))} failures of {len(found)} kinds")
+    for kind, commands in sorted(found.items(), key=lambda item: -len(item[1])):
+        print(f"{len(commands):5}  {kind}  {commands[0]}")
+    return found
