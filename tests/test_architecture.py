@@ -23,6 +23,7 @@ ALLOWED = {
     "_processes": set(),
     "_arrow": set(),
     "_messages": set(),
+    "_versions": set(),
     "_task": set(),
     "_columns": {"_messages"},
     "_numerics": GROUND,
@@ -45,7 +46,8 @@ ALLOWED = {
     | {"_numerics", "_validation", "_warnings", "_base", "measures", "strategies", "selectors"},
     "plots": {"_arrays", "explain"},
     "report": GROUND
-    | {"_numerics", "_validation", "_warnings", "baselines", "explain", "evaluation", "_atomic_file"},
+    | {"_numerics", "_validation", "_warnings", "baselines", "explain", "evaluation"}
+    | {"_atomic_file", "_versions"},
     "_cli": {
         "_columns",
         "_messages",
@@ -60,6 +62,7 @@ ALLOWED = {
         "strategies",
         "_atomic_file",
         "_warnings",
+        "_versions",
     },
     "__main__": {"_cli"},
     "__init__": {"selectors"},
