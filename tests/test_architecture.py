@@ -26,6 +26,7 @@ ALLOWED = {
     "_processes": set(),
     "_arrow": set(),
     "_messages": set(),
+    "_versions": set(),
     "_task": set(),
     "_columns": {"_messages"},
     "_numerics": GROUND,
@@ -48,7 +49,8 @@ ALLOWED = {
     | {"_numerics", "_validation", "_warnings", "_base", "measures", "strategies", "selectors"},
     "plots": {"_arrays", "explain"},
     "report": GROUND
-    | {"_numerics", "_validation", "_warnings", "baselines", "explain", "evaluation", "_atomic_file"},
+    | {"_numerics", "_validation", "_warnings", "baselines", "explain", "evaluation"}
+    | {"_atomic_file", "_versions"},
     "_cli": {
         "_clock",
         "_columns",
@@ -65,6 +67,7 @@ ALLOWED = {
         "_atomic_file",
         "_checkpoint",
         "_warnings",
+        "_versions",
     },
     "__main__": {"_cli"},
     "__init__": {"selectors"},

@@ -3,11 +3,13 @@
 import html
 import json
 import os
+import platform
 import re
 import signal
 import subprocess
 import sys
 import time
+from importlib import metadata
 from io import BytesIO
 from types import SimpleNamespace
 
@@ -65,6 +67,23 @@ def test_select_finds_what_the_estimator_finds(capfd, xor):
     )
     assert found["score"] == {"name": "smi", "value": pytest.approx(selector.smi_, abs=1e-12)}
     assert found["classes"] == ["down", "up"] and found["file"]["rows"] == 200
+
+
+def test_results_say_with_which_versions_they_were_computed(capfd, xor):
+    saved = xor.folder / "saved.json"
+    select = ["select", xor.path, "-t", "label", "-k", 1, "-m", "pearson", "--save", saved]
+    select += ["--report", xor.folder / "report.html"]
+    expected = {name: metadata.version(name) for name in ("l1lsmi", "numpy", "scipy", "scikit-learn")}
+    expected["Python"] = platform.python_version()
+    assert called_json(capfd, "select", *select)["versions"] == expected
+    assert json.loads(saved.read_text())["versions"] == expected
+    measure = ["measure", xor.path, "-t", "label", "--measures", "pearson"]
+    assert called_json(capfd, "measure", *measure)["versions"] == expected
+    apply = ["apply", saved, xor.path, "--output", xor.folder / "out.csv"]
+    assert called_json(capfd, "apply", *apply)["versions"] == expected
+    page = (xor.folder / "report.html").read_text()
+    for name, version in expected.items():
+        assert f'<th scope="row">{name}</th><td class="wide">{version}</td>' in page
 
 
 def test_select_as_text(capfd, xor):

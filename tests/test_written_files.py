@@ -228,6 +228,15 @@ def test_types_that_some_formats_do_not_have(tmp_path):
         assert not (tmp_path / "no.parquet").exists()
 
 
+def test_views_are_written_as_plain_text_and_bytes(tmp_path):
+    """Not every reader of Parquet knows views, nor does pyarrow before version 21 write them."""
+    for kind, expected in ((pa.string_view(), pa.large_string()), (pa.binary_view(), pa.large_binary())):
+        array = pa.array(["u", None, "a longer text"]).cast(expected).cast(kind)
+        write_table(read_arrow(array), ["x"], tmp_path / "out.parquet")
+        again = parquet.read_table(tmp_path / "out.parquet")["x"]
+        assert again.type == expected and again.to_pylist() == array.to_pylist()
+
+
 def test_file_names_of_the_maximal_length(tmp_path):
     table = text("a,b\n1,2\n3,4\n")
     name = "\U0001f600" * 62 + ".csv"  # 252 bytes

@@ -17,6 +17,7 @@ from l1lsmi._columns.rules import CannotRead, Reading, apply
 from l1lsmi._columns.saved import restored_rule
 from l1lsmi._columns.words import reading_warnings
 from l1lsmi._messages import quoted
+from l1lsmi._versions import versions
 from l1lsmi.files import Column, DataTable, FileProblem, csv_text, write_table
 from l1lsmi.files._column_of_cells import values_of_cells
 
@@ -60,6 +61,7 @@ def run(
         {
             "format": "l1lsmi-applied",
             "version": 1,
+            "versions": versions(),
             "source": table.source,
             "rows": table.n_rows,
             "columns": names,

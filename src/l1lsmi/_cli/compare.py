@@ -20,6 +20,7 @@ from l1lsmi._cli.select import SHARE_OF_SEARCH, SHORTEST, fit
 from l1lsmi._cli.text import one_line, printable, text_table, warning_lines
 from l1lsmi._clock import Budget, while_time_is_left
 from l1lsmi._progress import Progress
+from l1lsmi._versions import versions
 from l1lsmi.evaluation import compare_selectors
 from l1lsmi.evaluation.selectors import ALL_FEATURES
 from l1lsmi.explain import data_warnings, sample_rows
@@ -169,6 +170,7 @@ def _document(
     return {
         "format": "l1lsmi-comparison",
         "version": 1,
+        "versions": versions(),
         "source": data.table.source,
         "target": prepared.target,
         "targets": data.targets,

@@ -17,6 +17,7 @@ from l1lsmi._cli.output import is_interactive, print_json
 from l1lsmi._cli.text import text_table
 from l1lsmi._clock import Budget, OutOfTimeError, check_time, limited
 from l1lsmi._progress import Progress
+from l1lsmi._versions import versions
 from l1lsmi.explain import sample_rows
 from l1lsmi.measures import HSIC, Measure, MutualInformation, Pearson, SquaredMutualInformation
 
@@ -110,6 +111,7 @@ def _document(
     return {
         "format": "l1lsmi-measures",
         "version": 1,
+        "versions": versions(),
         "source": data.table.source,
         "target": prepared.target,
         "targets": data.targets,

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from l1lsmi import __version__
 from l1lsmi._cli.data import Data
 from l1lsmi._cli.text import printable
 from l1lsmi._columns.rules import Rule
 from l1lsmi._columns.saved import saved_rule
+from l1lsmi._versions import versions
 from l1lsmi._warnings import renamed
 from l1lsmi.evaluation import SelectionScores
 from l1lsmi.explain import Contributions
@@ -92,7 +92,7 @@ def document(
     return {
         "format": FORMAT,
         "version": VERSION,
-        "l1lsmi": __version__,
+        "versions": versions(),
         "file": {
             "source": table.source,
             "format": table.format,

@@ -71,6 +71,10 @@ def _file_values(column: Column, rows: Values | None) -> Any:
     array = pa.array(np.ascontiguousarray(raw)) if isinstance(raw, np.ndarray) else raw
     if types.is_run_end_encoded(array.type):
         array = pc.run_end_decode(array)
+    elif types.is_string_view(array.type):
+        array = array.cast(pa.large_string())
+    elif types.is_binary_view(array.type):
+        array = array.cast(pa.large_binary())
     elif types.is_dictionary(array.type) and array.dictionary.null_count:
         array = array.cast(array.type.value_type)
     return array if rows is None else array.take(pa.array(rows.astype(np.int64)))

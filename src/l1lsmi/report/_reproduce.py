@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.metadata import version
 from typing import Any
 
-import l1lsmi
 from l1lsmi._validation.parameters import for_other_rows
+from l1lsmi._versions import versions
 from l1lsmi.report._names import printable
 
 #: Modules whose classes are imported from another module.
@@ -42,9 +40,7 @@ def reproduce_section(
         ("format", origin.get("format")),
         ("SHA-256 of the file", origin.get("sha256")),
         ("seconds for the search", None if origin.get("seconds") is None else f"{origin['seconds']:.3g}"),
-        ("l1lsmi", l1lsmi.__version__),
-        ("Python", platform.python_version()),
-        *((name, version(name)) for name in ("numpy", "scipy", "scikit-learn")),
+        *versions().items(),
     ]
     command = origin.get("command")
     return {
