@@ -187,7 +187,8 @@ def sent(monkeypatch):
     in_order = Cluster.in_order
 
     def spying(self, function, problem, items):
-        name = getattr(function, "func", function).__name__
+        work = function.function
+        name = getattr(work, "func", work).__name__
         for pid, result in in_order(self, partial(with_its_process, function), problem, items):
             found.setdefault(name, set()).add(pid)
             yield result

@@ -33,7 +33,7 @@ def refusal(source, **options) -> str:
 
 def one_sentence(problem) -> str:
     message = str(problem)
-    assert message.endswith(".") and message.isprintable() and "Traceback" not in message, message
+    assert message.endswith((".", "?")) and message.isprintable() and "Traceback" not in message, message
     return message
 
 

@@ -19,7 +19,7 @@ from l1lsmi.measures import HSIC, MutualInformation, Pearson, SquaredMutualInfor
 from l1lsmi.report import collect
 from l1lsmi.selectors import L1HSIC
 from l1lsmi.strategies import Backward, Exhaustive, Forward, L1Paper, L1Path, Ranking, _final_weights
-from l1lsmi.strategies._parallel import in_order
+from l1lsmi.strategies._parallel import computed
 from l1lsmi.strategies.selection import STOPPED, StopReason
 
 MEASURES = {"smi": SquaredMutualInformation, "mi": MutualInformation, "hsic": HSIC}
@@ -189,7 +189,7 @@ def test_tasks_in_threads_end_when_the_caller_stops():
         finally:
             ended.set()
 
-    found = in_order(task, Problem, range(2), 2)
+    found = computed(task, Problem, iter(range(2)), 2)
     assert next(found) == 0
     assert started.wait(2)
     found.close()

@@ -221,9 +221,11 @@ def _check_sparse(X: Any, estimator: Any) -> SparseMatrix:
 
 
 def _check_sparse_digits(matrix: Any, names: Sequence[Any] | None) -> None:
-    if matrix.data.dtype.kind not in "iu" or not may_be_large(matrix.data):
+    if matrix.dtype.kind not in "iu":
         return
     columns, digits = matrix.tocsc(), Digits()
+    if not may_be_large(columns.data):
+        return
     for j in range(columns.shape[1]):
         values = columns.data[columns.indptr[j] : columns.indptr[j + 1]]
         if values.size < columns.shape[0]:

@@ -191,7 +191,7 @@ class Strategy(CheckedParameters):
                         state.reason, budget.cancelled = StopReason.CALLBACK, True
                         break
                 progress.begin("ordering the features")
-                return self._answer(run, problem, data, k, state, budget)
+                return self._answer(run, problem, data, k, state, budget, ended=True)
             except OutOfTimeError:
                 state.reason = StopReason.TIME_LIMIT
             except KeyboardInterrupt:
@@ -201,10 +201,13 @@ class Strategy(CheckedParameters):
                 state.reason = StopReason.INTERRUPTED
             return self._answer(run, problem, data, k, state, budget)
 
-    def _answer(self, run: Any, problem: Any, data: Any, k: int, state: Any, budget: Budget) -> Any:
+    def _answer(
+        self, run: Any, problem: Any, data: Any, k: int, state: Any, budget: Budget, *, ended: bool = False
+    ) -> Any:
         """The selection that a state stands for, or one by correlation where there is no time for that."""
         found = None
-        if data is not None and state.has_answer:
+        # A search that has nothing to compare ends without an answer of its own.
+        if data is not None and (ended or state.has_answer):
             try:
                 with limited(budget.with_grace()):
                     found = run._result(data, k, state, budget)

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
 from joblib import Parallel, delayed, effective_n_jobs
+from joblib._parallel_backends import ThreadingBackend
 from joblib.parallel import get_active_backend
 
 from l1lsmi._blas import call_single_threaded
@@ -72,7 +73,7 @@ def computed(
     try:
         if cluster is not None:
             found = cluster.in_order(task, problem, items)
-        elif getattr(get_active_backend(**where)[0], "supports_sharedmem", False):
+        elif type(get_active_backend(**where)[0]) is ThreadingBackend:
             found = _in_threads(task, problem, items, workers)
         else:
             found = _by_joblib(task, problem, items, workers, where)
