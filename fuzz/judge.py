@@ -105,6 +105,8 @@ def _short(filename: str) -> str:
 def _is_allowed(warning: warnings.WarningMessage) -> bool:
     if issubclass(warning.category, (DataWarning, ConvergenceWarning)):
         return True
+    if str(warning.message).startswith("No features were selected"):  # by the selectors of scikit-learn
+        return True
     return warning.category is UserWarning and "site-packages" not in warning.filename
 
 
