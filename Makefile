@@ -10,6 +10,8 @@
 #                 (FINAL=1: the changelog must have a date; EXTRAS=1: each extra alone;
 #                 PYTHONS="python3.12 python3.13": the wheel with each of these)
 #   make bench    the speed and accuracy tables (minutes)
+#   make fuzz MINUTES=10   generated inputs and damaged files over everything; prints what reproduces a
+#                 failure (JOBS=number of processes, PART=fits, files or invariances)
 #   make peers    answers and speed beside other packages, which it installs
 #   make paper-toys   the paper's two tables of artificial data at full size (minutes)
 #   make paper        all of the paper's tables and its figure, and the page that shows them (hours; it can
@@ -25,7 +27,7 @@ RESULTS ?= build/paper
 JOBS ?= 2
 EXPERIMENTS = $(BIN)/python -m experiments
 
-.PHONY: select test lint docs release-check bench peers paper-toys paper clean
+.PHONY: select test lint docs release-check bench fuzz peers paper-toys paper clean
 
 select: $(VENV)/.installed
 ifdef FILE
@@ -59,6 +61,9 @@ bench: $(VENV)/.tested
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/toys.py
 	$(BIN)/python benchmarks/choose.py
+
+fuzz: $(VENV)/.tested
+	$(BIN)/python -m fuzz --minutes $(or $(MINUTES),10) --jobs $(JOBS) $(if $(PART),--part $(PART))
 
 peers: $(VENV)/.tested
 	$(BIN)/python -m pip install --quiet --editable '.[peers]'

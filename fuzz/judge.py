@@ -43,15 +43,20 @@ def judged(
 ) -> Failure | None:
     """Run a case: None if what comes out is allowed."""
     before = set(_children())
-    with warnings.catch_warnings(record=True) as caught:
+    told: list[tuple[Any, str]] = []
+
+    def show(message: Any, category: Any, filename: str, lineno: int, *_: Any) -> None:
+        warning = warnings.WarningMessage(message, category, filename, lineno)
+        told.append((warning, _last_of_package(traceback.extract_stack())))
+
+    with warnings.catch_warnings():
         warnings.simplefilter("always")
+        warnings.showwarning = show
         failure = _outcome(call, errors)
-    for warning in caught:
+    for warning, place in told:
         if failure is None and not _is_allowed(warning):
-            told = f"{warning.category.__name__}: {warning.message}"
-            failure = Failure(
-                f"warning {warning.category.__name__} {_short(warning.filename)}:{warning.lineno}", told
-            )
+            name = warning.category.__name__
+            failure = Failure(f"warning {name} {place}", f"{name}: {warning.message}")
     left = set(_children()) - before
     if failure is None and left:
         failure = Failure("a process is left over", str(sorted(left)))
@@ -91,8 +96,11 @@ def _problem_of(error: Exception) -> str | None:
 
 
 def _place(error: Exception) -> str:
-    """Where an error was raised, and the last line of the package on the way."""
-    frames = traceback.extract_tb(error.__traceback__)
+    """The last line of the package on the way to where an error was raised."""
+    return _last_of_package(traceback.extract_tb(error.__traceback__))
+
+
+def _last_of_package(frames: Any) -> str:
     ours = [frame for frame in frames if frame.filename.startswith(PACKAGE)]
     last = ours[-1] if ours else frames[-1]
     return f"{_short(last.filename)}:{last.lineno}"
@@ -104,6 +112,8 @@ def _short(filename: str) -> str:
 
 def _is_allowed(warning: warnings.WarningMessage) -> bool:
     if issubclass(warning.category, (DataWarning, ConvergenceWarning)):
+        return True
+    if str(warning.message).startswith("No features were selected"):  # by the selectors of scikit-learn
         return True
     return warning.category is UserWarning and "site-packages" not in warning.filename
 

@@ -9,8 +9,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, PredefinedSplit, ShuffleSplit
 
-from l1lsmi import L1LSMI, FeatureSelector
+from l1lsmi import L1LSMI, FeatureSelector, explain
 from l1lsmi.baselines import MRMR
+from l1lsmi.inference import KnockoffSelector, StabilitySelector, permutation_test
 from l1lsmi.measures import HSIC, MutualInformation, Pearson, SquaredMutualInformation
 from l1lsmi.strategies import Exhaustive, Forward, L1Paper, L1Path, Ranking
 from tests.conftest import assert_refused
@@ -105,6 +106,23 @@ def test_bad_data_in_the_measures(name):
             MEASURES[name].score(bad_X, bad_y)
         with pytest.raises(ValueError, match=message):
             MEASURES[name].score_each(bad_X, bad_y)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda X: StabilitySelector(MRMR(1), n_resamples=4).fit(X, Y),
+        lambda X: KnockoffSelector(MRMR(1)).fit(X, Y),
+        lambda X: permutation_test(Pearson(), X, Y, n_permutations=2),
+        lambda X: Pearson().score_each(X, Y),
+        lambda X: explain.redundancy(MRMR(1).fit(np.asarray(X), Y), X, Y),
+    ],
+    ids=["stability", "knockoffs", "permutations", "measure", "redundancy"],
+)
+def test_rows_of_dask_where_all_are_needed(call):
+    da = pytest.importorskip("dask.array")
+    with pytest.raises(ValueError, match=r"X is a dask array, but .*: pass X.compute\(\)\.$"):
+        call(da.from_array(X, chunks=(10, -1)))
 
 
 @pytest.mark.parametrize("name", SELECTORS)

@@ -137,6 +137,14 @@ def test_exhaustive_visits_every_set_once():
         assert step.score == pytest.approx(HSIC().score(X[:, step.support], y), rel=1e-9)
 
 
+@pytest.mark.parametrize("strategy", ["Forward", "Backward", "Exhaustive"])
+def test_all_columns_have_a_score(strategy):
+    X, y = problem_data("classification", n=40, m=3)
+    found = combine("HSIC", strategy, 3).fit(X, y)
+    assert found.score_ == pytest.approx(HSIC().score(X, y)) and found.stop_reason_ != StopReason.UNSCORED
+    assert found.path_[-1].support.tolist() == [0, 1, 2]
+
+
 @pytest.mark.parametrize("strategy", ["Forward", "Backward"])
 def test_paths_are_nested(strategy):
     X, y = problem_data("classification", n=100, m=8)

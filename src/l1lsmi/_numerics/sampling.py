@@ -184,4 +184,4 @@ def random_weights(order: HostArray, rng: np.random.Generator) -> HostArray:
     """
     weights = np.empty(order.size)
     weights[order] = 1.0 + rng.random(order.size)
-    return weights / weights.sum()
+    return np.asarray(weights / weights.sum())

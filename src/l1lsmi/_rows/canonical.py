@@ -59,10 +59,10 @@ class Moments(NamedTuple):
 
     Attributes
     ----------
-    count, first, second, third : numpy.ndarray of shape (m,)
+    present, first, second, third : numpy.ndarray of shape (m,)
     """
 
-    count: HostArray
+    present: HostArray
     first: HostArray
     second: HostArray
     third: HostArray
@@ -75,8 +75,8 @@ class Moments(NamedTuple):
             gone = np.isnan(z)
             z[gone] = 0.0
             square = z * z
-            count = len(z) - np.count_nonzero(gone, axis=0)
-            return cls(count, z.sum(axis=0), square.sum(axis=0), (square * z).sum(axis=0))
+            present = len(z) - np.count_nonzero(gone, axis=0)
+            return cls(present, z.sum(axis=0), square.sum(axis=0), (square * z).sum(axis=0))
 
     def merged(self, other: Moments) -> Moments:
         """Of the rows of both."""
@@ -85,9 +85,9 @@ class Moments(NamedTuple):
     def skewness(self) -> HostArray:
         """Absolute skewness of every column, infinite where there is none."""
         with np.errstate(all="ignore"):
-            mean = self.first / self.count
-            variance = self.second / self.count - mean**2
-            cube = self.third / self.count - 3 * mean * variance - mean**3
+            mean = self.first / self.present
+            variance = self.second / self.present - mean**2
+            cube = self.third / self.present - 3 * mean * variance - mean**3
             found = np.abs(cube) / variance**1.5
         return np.where(np.isfinite(found), found, np.inf)
 
@@ -121,7 +121,7 @@ def canonical_order(
     values, classes = _values_and_classes(targets)
     most = FIRST_READ
     while True:
-        n_read = int(ends[min(np.searchsorted(ends, most), ends.size - 1)])
+        n_read = int(ends[min(int(np.searchsorted(ends, most)), ends.size - 1)])
         columns = np.sort(by_skewness[:n_read])
         keys = _keys(_ranks(read(columns), is_category[columns]), values, classes)
         if n_read == skewness.size or np.unique(keys).size == keys.size:
@@ -174,7 +174,7 @@ def _keys(ranks: HostArray, values: HostArray, classes: HostArray) -> HostArray:
             np.add.at(of_classes, each, marks)
             of_rows += _mixed(of_classes)[each]
         keys = _mixed(of_rows)
-    return keys
+    return np.asarray(keys)
 
 
 #: Odd numbers of 64 bits, drawn once.

@@ -33,7 +33,6 @@ class OutOfCoreTable(ColumnScales):
 
     in_memory: ClassVar[bool] = False
     resources: Resources
-    n_rows: int
     order: HostArray | None = None
     hashes: HostArray | None = None
     _last: tuple[HostArray, Table] | None = None
@@ -57,7 +56,8 @@ class OutOfCoreTable(ColumnScales):
 
     def canonical_order(self, rows: HostArray, targets: HostArray, ties: HostArray) -> HostArray:
         """`canonical_order` of some rows, given by their places, and their targets."""
-        is_kept = np.zeros(self.n_rows, dtype=bool)
+        assert self.hashes is not None
+        is_kept = np.zeros(self.hashes.size, dtype=bool)
         is_kept[rows] = True
         place = (np.cumsum(is_kept) - 1)[rows]
 

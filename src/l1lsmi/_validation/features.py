@@ -150,6 +150,10 @@ def check_features(
     X: Any, estimator: Any = None, *, allow_missing: bool = False, sparse: bool = False
 ) -> Array:
     """Check a table of finite real numbers with at least two rows; NaN is missing, where that is allowed."""
+    if type(X).__module__.partition(".")[0] in ("dask", "dask_expr"):
+        raise ValueError(
+            f"X is a dask {type(X).__name__.lower()}, but all rows are needed in memory: pass X.compute()."
+        )
     if is_non_numpy(X):
         return _check_foreign(X, estimator, allow_missing)
     if is_sparse(X):

@@ -79,6 +79,7 @@ class Backward(GreedySearch):
             score = recall_set(problem, problem.columns)
             state.path.append(Step(problem.columns.size, None, problem.columns, score))
             if k >= problem.columns.size:
+                state.priority[problem.columns] = 0.0
                 state.finished = True
                 yield Advance(score, best=state.inside)
         for size in range(state.inside.size - 1, k - 1, -1):
