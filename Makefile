@@ -5,6 +5,11 @@
 #                 the same for a file of your own; K is a number or auto, and K and REPORT
 #                 can be left out
 #   make test     set up .venv, then lint, types and all tests
+#                 (LOCK=1: with exactly the versions of requirements/ci.txt, checked by their hashes)
+#   make oldest   the tests with the oldest versions that pyproject.toml allows, in build/oldest
+#                 (PYTHON=python3.11; TESTS="tests/test_files.py": only these)
+#   make newest   the tests with the newest versions, pre-releases too, in build/newest
+#   make lock     write requirements/ci.txt anew, with uv (UV=command)
 #   make docs     the documentation as a site in build/docs, every example run (minutes)
 #   make release-check   build what would be published, and use it without the checkout (minutes)
 #                 (FINAL=1: the changelog must have a date; EXTRAS=1: each extra alone;
@@ -22,12 +27,18 @@ BIN := $(VENV)/bin
 # torch is tested where it is asked for, as .ci/run does: TORCH=torch==2.13.0 make test. It is not
 # installed unasked, because it can be gigabytes; without it those tests skip, saying so.
 TORCH ?=
+# LOCK=1: versions and hashes of requirements/ci.txt, and nothing that is not in it. torch is not in it.
+LOCK ?=
+INSTALL = $(BIN)/python -m pip install --quiet $(if $(LOCK),--no-build-isolation --no-index)
+UV ?= uv
+# Arguments of pytest for the oldest and newest versions; none is all tests.
+TESTS ?=
 # Directory of new results of the experiments; the committed ones are in experiments/results.
 RESULTS ?= build/paper
 JOBS ?= 2
 EXPERIMENTS = $(BIN)/python -m experiments
 
-.PHONY: select test lint docs release-check bench fuzz peers paper-toys paper clean
+.PHONY: select test oldest newest lock lint docs release-check bench fuzz peers paper-toys paper clean
 
 select: $(VENV)/.installed
 ifdef FILE
@@ -40,6 +51,19 @@ endif
 # One thread for each of two processes: threads of both on two cores wait for each other.
 test: $(VENV)/.tested $(if $(TORCH),$(VENV)/.torch) lint
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup --max-worker-restart 0
+
+# Old libraries with newer ones that they require: these deprecate what the old ones use.
+oldest: build/oldest/.tested
+	build/oldest/bin/python -m pytest -n 2 --dist loadgroup -W ignore::DeprecationWarning $(TESTS)
+
+newest: build/newest/.tested
+	build/newest/bin/python -m pytest -n 2 --dist loadgroup $(TESTS)
+
+# For all versions of Python that pyproject.toml names; the header states no folder and no index.
+lock:
+	$(UV) pip compile --quiet pyproject.toml --extra test --extra lint --extra docs --universal --python-version 3.11 \
+	    --upgrade --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links \
+	    --custom-compile-command 'make lock' --output-file requirements/ci.txt
 
 lint: $(VENV)/.tested
 	$(BIN)/ruff check
@@ -91,12 +115,17 @@ $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11")'
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.installed: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[cli]'
+# pip changes nothing unless it has every file, and each has a hash of the list.
+$(VENV)/.locked: requirements/ci.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements/ci.txt
+	touch $@
+
+$(VENV)/.installed: $(VENV)/bin/python pyproject.toml $(if $(LOCK),$(VENV)/.locked)
+	$(INSTALL) --editable '.[cli]'
 	touch $@
 
 $(VENV)/.tested: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --editable '.[test,lint]'
+	$(INSTALL) --editable '.[test,lint]'
 	touch $@
 
 $(VENV)/.experiments: $(VENV)/.installed
@@ -104,7 +133,7 @@ $(VENV)/.experiments: $(VENV)/.installed
 	touch $@
 
 $(VENV)/.documented: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	$(INSTALL) --editable '.[docs]'
 	touch $@
 
 $(VENV)/.release: $(VENV)/.installed
@@ -115,6 +144,17 @@ $(VENV)/.torch: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet '$(TORCH)'
 	touch $@
 
+build/oldest/.tested: pyproject.toml scripts/lower_bounds.py
+	$(PYTHON) -m venv --clear build/oldest
+	build/oldest/bin/python scripts/lower_bounds.py > build/oldest/constraints.txt
+	build/oldest/bin/python -m pip install --quiet --constraint build/oldest/constraints.txt --editable '.[test]'
+	touch $@
+
+build/newest/.tested: pyproject.toml
+	$(PYTHON) -m venv --clear build/newest
+	build/newest/bin/python -m pip install --quiet --pre --editable '.[test]'
+	touch $@
+
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache
-	rm -rf dist build/docs docs/api/generated docs/api/backreferences docs/auto_examples docs/auto_tutorials
+	rm -rf dist build/docs build/oldest build/newest docs/api/generated docs/api/backreferences docs/auto_examples docs/auto_tutorials

@@ -36,7 +36,17 @@ QUICK_TESTS = (
     "tests/test_written_files.py",
 )
 #: Folders whose tracked files are all in the sdist.
-SDIST_FOLDERS = ("src", "tests", "docs", "examples", "benchmarks", "experiments", "scripts", "conda")
+SDIST_FOLDERS = (
+    "src",
+    "tests",
+    "docs",
+    "examples",
+    "benchmarks",
+    "experiments",
+    "scripts",
+    "conda",
+    "requirements",
+)
 SMOKE_TEST = """\
 import importlib.metadata, pathlib, sys
 import l1lsmi

@@ -6,8 +6,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from l1lsmi.files import _memory, read_table
-from tests.test_hostile_files import h5py, pa, parquet, refusal, written
+from l1lsmi.files import _memory, read_table, write_table
+from tests.test_hostile_files import h5py, pa, parquet, refusal, written, zipped
 
 pytestmark = pytest.mark.usefixtures("sandbox_disabled")
 
@@ -102,3 +102,26 @@ def test_workbooks_beyond_the_limits_of_excel(tmp_path, monkeypatch):
     wide = [f'<row r="{i}"><c r="A{i}"><v>1</v></c><c r="XFD{i}"><v>1</v></c></row>' for i in range(2, 60)]
     data = written(tmp_path, "in.xlsx", sheet(HEAD, *wide))
     assert "are needed for its sheet" in refusal(data)
+
+
+@pytest.mark.parametrize(
+    ("entities", "used", "expected"),
+    [
+        ("".join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">' for i in range(1, 10)), "&a9;", "amplification"),
+        ('<!ENTITY file SYSTEM "{secret}">', "&file;", "undefined entity"),
+    ],
+)
+def test_entities_of_workbooks_neither_grow_nor_read_files(tmp_path, entities, used, expected):
+    secret = written(tmp_path, "secret.txt", "secret")
+    type_of_document = (
+        f'<!DOCTYPE x [<!ENTITY a0 "0123456789">{entities.replace("{secret}", secret.as_uri())}]>'
+    )
+    table = read_table(io.BytesIO(b"a,y\nword,1\nother,2\n"))
+    write_table(table, table.names, tmp_path / "in.xlsx")
+    with zipfile.ZipFile(tmp_path / "in.xlsx") as archive:
+        parts = {name: archive.read(name).decode() for name in archive.namelist()}
+    (sheet,) = (name for name in parts if "<t>word</t>" in parts[name])
+    start = parts[sheet].startswith("<?xml") and parts[sheet].index("?>") + 2
+    changed = parts[sheet].replace("<t>word</t>", f"<t>{used}</t>")
+    parts[sheet] = changed[:start] + type_of_document + changed[start:]
+    assert expected in refusal(written(tmp_path, "changed.xlsx", zipped(**parts)))

@@ -7,6 +7,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 import l1lsmi
 
@@ -31,6 +34,11 @@ def united(*names):
 @pytest.fixture(scope="module")
 def release_check():
     return runpy.run_path(str(ROOT / "scripts" / "release_check.py"))
+
+
+@pytest.fixture(scope="module")
+def lower_bounds():
+    return runpy.run_path(str(ROOT / "scripts" / "lower_bounds.py"))
 
 
 def test_versions_agree(release_check):
@@ -141,3 +149,49 @@ def test_the_script_of_a_user_runs(capsys):
     runpy.run_path(str(ROOT / "tests" / "typed" / "user_script.py"), run_name="__main__")
     printed = capsys.readouterr().out
     assert "L1LSMI: [0, 1] (150, 2)" in printed and "report: True" in printed
+
+
+def test_lower_bounds_are_the_only_versions(lower_bounds):
+    project = {
+        "name": "l1lsmi",
+        "requires-python": ">=3.11",
+        "dependencies": ["numpy>=2.0"],
+        "optional-dependencies": {
+            "test": ["l1lsmi[dask]", "pytest>=8,<9.2"],
+            "dask": ["dask[array]>=2024.12"],
+        },
+    }
+    assert lower_bounds["oldest"](project) == ["dask==2024.12", "numpy==2.0", "pytest==8"]
+    project["dependencies"] = ["numpy"]
+    with pytest.raises(lower_bounds["Failure"], match=r"'numpy' in pyproject\.toml has no lower bound"):
+        lower_bounds["oldest"](project)
+    lower_bounds["check_python"](project, (3, 11))
+    with pytest.raises(lower_bounds["Failure"], match=r"need Python 3\.11, and this is 3\.12: make oldest"):
+        lower_bounds["check_python"](project, (3, 12))
+
+
+def test_every_requirement_has_a_lower_bound(lower_bounds):
+    found = lower_bounds["oldest"](PROJECT)
+    assert len(found) == len({re.split("==", line)[0] for line in found})  # one bound in all extras
+    assert len(found) == len(PROJECT["dependencies"]) + len(united("test") - set(PROJECT["dependencies"]))
+
+
+LOCK = (ROOT / "requirements" / "ci.txt").read_text(encoding="utf-8")
+
+
+def test_the_lock_has_every_requirement_with_hashes():
+    entries = re.split(r"\n(?=\S)", re.sub(r"^#.*\n", "", LOCK, flags=re.MULTILINE).strip())
+    pinned = {}
+    for entry in entries:
+        name, version = re.match(r"([\w.-]+)==(\S+)", entry).groups()
+        pinned.setdefault(name, []).append(Version(version))
+        assert re.search(r"--hash=sha256:[0-9a-f]{64}", entry), entry
+    for line in {*PROJECT["dependencies"], *united("test", "lint", "docs")}:
+        requirement = Requirement(line)
+        versions = pinned[canonicalize_name(requirement.name)]
+        assert all(version in requirement.specifier for version in versions), f"{line}: make lock"
+
+
+def test_the_lock_names_no_place():
+    lines = [line for line in LOCK.splitlines() if not line.startswith("    --hash=sha256:")]
+    assert not any(re.search(r"://|^-|/|@", line) for line in lines)
