@@ -90,6 +90,17 @@ def test_knockoffs_of_rounded_columns_are_related_to_others_as_the_columns_are()
     np.testing.assert_allclose(between[6:, 6:][apart], between[:6, :6][apart], atol=0.07)
 
 
+@pytest.mark.parametrize("kind", ["copula", "gaussian"])
+@pytest.mark.parametrize("scale", [np.finfo(np.float64).max, 1e-300])
+def test_knockoffs_of_values_of_any_size(kind, scale):
+    X = np.random.default_rng(0).uniform(-1, 1, size=(40, 3))
+    knockoffs = draw_knockoffs(X * scale, kind, np.random.default_rng(1))
+    assert np.isfinite(knockoffs).all()
+    expected = draw_knockoffs(X, kind, np.random.default_rng(1))
+    inside = np.abs(expected) < 1
+    np.testing.assert_allclose((knockoffs / scale)[inside], expected[inside], atol=1e-6)
+
+
 def test_the_knockoff_filter_by_hand():
     statistics = np.array([5.0, 4.0, 3.0, -2.0, 2.0, 1.0, 0.0])
     # At 3: (1 + 0) / 3; at 2: (1 + 1) / 4; at 1: 2 / 5.

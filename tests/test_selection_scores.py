@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -264,3 +265,10 @@ def test_bad_models_get_one_sentence(model, words):
     X, y = data()
     with pytest.raises(ValueError, match=words):
         selection_scores(RANKING, X, y > 0, model=model)
+
+
+@pytest.mark.parametrize("make", [scipy.sparse.csr_array, scipy.sparse.coo_matrix])
+def test_sparse_matrices_are_refused_in_a_sentence(make):
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    with pytest.raises(ValueError, match=r"^X is a sparse matrix, .*: pass X.toarray\(\)\.$"):
+        selection_scores(MRMR(1), make(X), np.arange(20) % 2)

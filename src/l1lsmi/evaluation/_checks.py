@@ -9,6 +9,7 @@ import numpy as np
 
 from l1lsmi._arrays import HostArray, is_non_numpy, to_numpy
 from l1lsmi._numerics.target import Target
+from l1lsmi._sparse import SparseMatrix
 from l1lsmi._validation.columns import Columns, is_frame, read_like
 from l1lsmi._validation.features import check_features, check_same_rows
 from l1lsmi._validation.tables import check_columns
@@ -48,6 +49,8 @@ def check_cv(cv: Any, n_rows: int) -> int:
 def check_any_kind(X: Any, y: Any, task: str, categorical: Any) -> tuple[Columns, Target]:
     """Check features of any kind, which are then in memory, and the target."""
     x, columns = check_columns(X, categorical=categorical)
+    if isinstance(x, SparseMatrix):
+        raise ValueError("X is a sparse matrix, of which models are not fitted here: pass X.toarray().")
     target = check_target(y, task)
     check_same_rows(int(x.shape[0]), target.n_rows)
     return columns or Columns(to_numpy(x), [None] * int(x.shape[1]), None), target

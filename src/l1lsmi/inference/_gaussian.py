@@ -161,12 +161,16 @@ def draw_knockoffs(x: HostArray, kind: str, rng: np.random.Generator) -> HostArr
     knockoffs : numpy.ndarray of shape (n, m)
     """
     result = np.array(x, dtype=np.float64)
-    varying = np.flatnonzero(np.ptp(result, axis=0) > 0)
-    columns = result[:, varying]
+    varying = np.flatnonzero(result.max(axis=0) > result.min(axis=0))
+    # In units, powers of two, in which differences of values near the largest float64 do not overflow.
+    unit = np.ldexp(1.0, np.frexp(np.abs(result[:, varying]).max(axis=0))[1] - 1)
+    columns = result[:, varying] / unit
     if kind == "copula":
         z = normal_scores(columns, rng)
-        result[:, varying] = from_normal_scores(draw_gaussian(z / z.std(axis=0), rng), columns)
+        drawn = from_normal_scores(draw_gaussian(z / z.std(axis=0), rng), columns)
     else:
         mean, scale = columns.mean(axis=0), columns.std(axis=0)
-        result[:, varying] = draw_gaussian((columns - mean) / scale, rng) * scale + mean
+        drawn = draw_gaussian((columns - mean) / scale, rng) * scale + mean
+    most = np.finfo(np.float64).max / np.maximum(unit, 1.0)
+    result[:, varying] = np.clip(drawn, -most, most) * unit
     return result
