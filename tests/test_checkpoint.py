@@ -255,7 +255,7 @@ def test_a_time_limit_keeps_what_was_found(tmp_path, pieces, monkeypatch):
     selector = FeatureSelector(HSIC(), Forward(), 4, checkpoint=path)
     expected = FeatureSelector(HSIC(), Forward(), 4).fit(X, y)
     clock = [0.0]
-    monkeypatch.setattr("l1lsmi.strategies.selection.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("l1lsmi._clock.time.monotonic", lambda: clock[0])
     put = Checkpoint.put
 
     def slow(self, *arguments):

@@ -169,19 +169,7 @@ def _even_shares(sizes: HostArray, total: int) -> HostArray:
     return shares
 
 
-def random_weights(order: HostArray, rng: np.random.Generator) -> HostArray:
-    """Draw the paper's starting point, w proportional to 1 + U(0, 1), with sum 1.
-
-    Parameters
-    ----------
-    order : numpy.ndarray of int, shape (m,)
-        Places of the features in the order in which weights are drawn for them.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    numpy.ndarray of shape (m,)
-    """
-    weights = np.empty(order.size)
-    weights[order] = 1.0 + rng.random(order.size)
+def random_weights(n_features: int, rng: np.random.Generator) -> HostArray:
+    """Draw the paper's starting point, w proportional to 1 + U(0, 1), with sum 1."""
+    weights = 1.0 + rng.random(n_features)
     return np.asarray(weights / weights.sum())

@@ -92,17 +92,6 @@ class Target:
         classes, codes = np.unique(y, return_inverse=True)
         return cls(codes=codes.ravel(), classes=classes, row_weights=row_weights)
 
-    def with_classes_by_rows(self) -> Target:
-        """The same target, its classes numbered in the order in which the rows have them first.
-
-        What is drawn class by class does then not depend on how classes are called.
-        """
-        if self.classes is None:
-            return self
-        _, first = np.unique(self.codes, return_index=True)
-        order = np.argsort(first)
-        return replace(self, codes=np.argsort(order)[self.codes], classes=self.classes[order])
-
     @classmethod
     def of_values(
         cls,

@@ -9,7 +9,7 @@ weights of each, and neither on how they are given nor on their order:
 - if all values are discrete, rows are equal by chance, and each is an observation of its own: whole weights
   are turned into copies, and other weights stay with their rows.
 
-Rows are recognised by a hash of their values, and put in the order of `canonical_order`, which is random.
+Rows are recognised by a hash of their values, and put in the order of the hashes, which is random.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ JUDGED_ROWS = 256
 FEW_VALUES = 20
 #: Values of a table at most that is made of copies because of its weights.
 MOST_COPIED = 2**27
-#: Values at most of a table whose rows are put in an order of their own.
+#: Values at most of a table of discrete values whose rows are put in the order of their hashes.
 MOST_ORDERED = 2**24
 #: Columns that are judged at a time.
 CHUNK_COLUMNS = 64
@@ -159,10 +159,12 @@ def are_different(hashes: HostArray) -> bool:
     return not (ordered[1:] == ordered[:-1]).any()
 
 
-def hashes_in_memory(x: Array, beside: HostArray) -> HostArray:
-    """Hashes of the rows of an array, of as many of its columns as tell rows apart."""
-    hashes = row_hashes(x, beside, FIRST_COLUMNS)
-    return hashes if are_different(hashes) else row_hashes(x, beside)
+def hashes_in_memory(x: Array, beside: HostArray) -> HostArray | None:
+    """Hashes of the rows of an array; None if no two rows are equal."""
+    if are_different(row_hashes(x, beside, FIRST_COLUMNS)):
+        return None
+    hashes = row_hashes(x, beside)
+    return None if are_different(hashes) else hashes
 
 
 def arrange(
@@ -170,7 +172,6 @@ def arrange(
     weights: HostArray | None,
     n_columns: int,
     judge: Callable[[HostArray], bool],
-    order_of: Callable[[HostArray], HostArray],
 ) -> Arrangement | None:
     """Bring rows into the form that depends only on the weight of every different row.
 
@@ -182,8 +183,6 @@ def arrange(
     n_columns : int
     judge : callable
         Tells whether rows with given numbers, all different, have continuous values.
-    order_of : callable
-        The order of rows with given numbers, all different: their places, first to last.
 
     Returns
     -------
@@ -193,36 +192,23 @@ def arrange(
     n = hashes.size
     w = np.ones(n) if weights is None else weights
     given = np.flatnonzero(w > 0)
-    by_hash = given[np.argsort(hashes[given], kind="stable")]
-    are_first = np.append(True, hashes[by_hash[1:]] != hashes[by_hash[:-1]])
-    starts = np.flatnonzero(are_first)
-    totals, first = np.add.reduceat(w[by_hash], starts), by_hash[starts]
-    are_ordered = first.size * n_columns <= MOST_ORDERED
-    # Place of each given row among the different ones.
-    place = np.empty(n, dtype=np.intp)
-    place[by_hash] = np.cumsum(are_first) - 1
-    if are_ordered:
-        order = order_of(first)
-        totals, first = totals[order], first[order]
-        place_of = np.empty_like(order)
-        place_of[order] = np.arange(order.size)
-        place[given] = place_of[place[given]]
+    order = given[np.argsort(hashes[given], kind="stable")]
+    ordered = hashes[order]
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    totals, first = np.add.reduceat(w[order], starts), order[starts]
     if first.size == given.size and (totals == 1).all():
-        return _equally(first if are_ordered else given, n)
+        return _equally(given, n)
     if judge(first[:JUDGED_ROWS]):
         shares = relative(totals)
-        if shares is None:
-            return _equally(first if are_ordered else np.sort(first), n)
-        return Arrangement(first, shares)
+        return _equally(np.sort(first), n) if shares is None else Arrangement(first, shares)
     counts = w.astype(np.intp) if (w < 2**53).all() and (w == np.floor(w)).all() else None
     if counts is None or (weights is not None and float(w.sum()) * n_columns > MOST_COPIED):
-        rows = given[np.lexsort((w[given], place[given]))]
+        rows = given[np.lexsort((w[given], hashes[given]))]
         shares = relative(w[rows])
-        return _equally(rows if are_ordered else given, n) if shares is None else Arrangement(rows, shares)
+        return _equally(given, n) if shares is None else Arrangement(rows, shares)
     if float(w.sum()) * n_columns > MOST_ORDERED:
         return _equally(np.repeat(np.arange(n), counts), n)
-    rows = given[np.argsort(place[given], kind="stable")]
-    return Arrangement(np.repeat(rows, counts[rows]), None)
+    return Arrangement(np.repeat(order, counts[order]), None)
 
 
 def _equally(rows: HostArray, n: int) -> Arrangement | None:

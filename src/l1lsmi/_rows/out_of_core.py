@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
 
 from l1lsmi._arrays import HostArray
-from l1lsmi._rows.canonical import Moments, canonical_order
 from l1lsmi._rows.distinct import Arrangement
 from l1lsmi._rows.levels import code_moments
 from l1lsmi._rows.table import PART_ROWS, ColumnScales, Resources, Table
@@ -46,28 +43,6 @@ class OutOfCoreTable(ColumnScales):
     ) -> tuple[OutOfCoreTable, HostArray]:
         """The same rows with levels numbered by the weights of the rows that have them, and the numbers."""
         raise NotImplementedError
-
-    def of_each_block(self, function: Callable[..., Any], of_rows: HostArray, *arguments: Any) -> list[Any]:
-        """What a function gives for each block, for what belongs to its rows, and for further arguments.
-
-        Blocks, and what belongs to rows, are in the order of reading.
-        """
-        raise NotImplementedError
-
-    def canonical_order(self, rows: HostArray, targets: HostArray, ties: HostArray) -> HostArray:
-        """`canonical_order` of some rows, given by their places, and their targets."""
-        assert self.hashes is not None
-        is_kept = np.zeros(self.hashes.size, dtype=bool)
-        is_kept[rows] = True
-        place = (np.cumsum(is_kept) - 1)[rows]
-
-        def read(columns: HostArray) -> HostArray:
-            return np.asarray(np.concatenate(self.of_each_block(_kept_values, is_kept, columns))[place])
-
-        moments = self.of_each_block(_kept_moments, is_kept, self.mean, self.scale)
-        is_category = np.zeros(self.n_columns, dtype=bool) if self.kinds is None else self.kinds.is_category
-        skewness = reduce(Moments.merged, moments).skewness()
-        return canonical_order(read, skewness, is_category, targets, ties)
 
     @property
     def has_categories(self) -> bool:
@@ -136,11 +111,3 @@ class OutOfCoreTable(ColumnScales):
     def _read(self, rows: HostArray) -> Table:
         """Read rows, given by their places in increasing order."""
         raise NotImplementedError
-
-
-def _kept_values(block: HostArray, is_kept: HostArray, columns: HostArray) -> HostArray:
-    return np.asarray(block[is_kept][:, columns], dtype=np.float64)
-
-
-def _kept_moments(block: HostArray, is_kept: HostArray, mean: HostArray, scale: HostArray) -> Moments:
-    return Moments.of(block[is_kept], mean, scale)

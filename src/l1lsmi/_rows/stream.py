@@ -194,14 +194,6 @@ class StreamTable(OutOfCoreTable):
         hashes = np.concatenate([row_hashes(block) for block in table.blocks(None)])
         return replace(table, hashes=hashes), numbers
 
-    def of_each_block(self, function: Callable[..., Any], of_rows: HostArray, *arguments: Any) -> list[Any]:
-        """What a function gives for each block, for what belongs to its rows, and for further arguments."""
-        found, start = [], 0
-        for block in self.blocks(None):
-            found.append(function(block, of_rows[start : start + len(block)], *arguments))
-            start += len(block)
-        return found
-
     def blocks(self, columns: HostArray | None) -> Iterator[HostArray]:
         """Blocks of the source, which must have the rows that it had at first."""
         n_rows = 0

@@ -13,11 +13,9 @@ from sklearn.model_selection import PredefinedSplit
 
 from l1lsmi._arrays import Array, HostArray, take_rows
 from l1lsmi._numerics.target import Target
-from l1lsmi._rows.canonical import order_in_memory
 from l1lsmi._rows.distinct import (
     Arrangement,
     are_continuous,
-    are_different,
     arrange,
     arranged,
     hashes_in_memory,
@@ -119,22 +117,19 @@ class GivenRows(NamedTuple):
             factors = class_factors(class_weight, y, weights, numeric)
         return cls(n_rows, y, names, weights, factors, dict(beside(n_rows, y)))
 
-    def targets(self) -> HostArray:
-        """Numbers that are equal where targets of rows that count are equal, (n, t)."""
-        if self.y is None:
-            return np.empty((self.n_rows, 0))
-        counted = slice(None) if self.weights is None else self.weights > 0
-        numbers = key_numbers(self.y[counted])
-        of_rows = np.zeros((self.n_rows, numbers.shape[1]))
-        of_rows[counted] = numbers
-        return of_rows
-
     def keys(self) -> HostArray:
         """Numbers that two equal rows have in common beside their features, (n, e)."""
-        beside = [
+        parts = [np.empty((self.n_rows, 0))]
+        if self.y is not None:
+            counted = slice(None) if self.weights is None else self.weights > 0
+            numbers = key_numbers(self.y[counted])
+            of_rows = np.zeros((self.n_rows, numbers.shape[1]))
+            of_rows[counted] = numbers
+            parts.append(of_rows)
+        parts += [
             np.asarray(values, dtype=np.float64).reshape(self.n_rows, -1) for values in self.beside.values()
         ]
-        return np.hstack([self.targets(), *beside])
+        return np.hstack(parts)
 
     def arranged(
         self, arrangement: Arrangement | None, task: str
@@ -144,7 +139,6 @@ class GivenRows(NamedTuple):
         target: Target | None = None
         if self.y is not None:
             target = check_target(arranged(self.y, arrangement), task, weights, self.names)
-            target = target.with_classes_by_rows()
         return target, {name: arranged(values, arrangement) for name, values in self.beside.items()}
 
     def as_given(self, arrangement: Arrangement, target: Target | None, task: str) -> Target | None:
@@ -220,7 +214,7 @@ def read_rows(
         x = columns.x
         if estimator is not None:
             estimator.categories_ = columns.levels if any(columns.levels) else None
-    arrangement = _arrangement(x, columns, given)
+    arrangement = _arrangement(x, given)
     target, numbers = given.arranged(arrangement, task)
     make = partial(make_table, resources=resources or Resources(), missing=missing)
     if arrangement is None:
@@ -276,27 +270,18 @@ def _beside_measure(
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _arrangement(x: Array, columns: Columns | None, given: GivenRows) -> Arrangement | None:
-    keys, targets = given.keys(), given.targets()
+def _arrangement(x: Array, given: GivenRows) -> Arrangement | None:
+    keys = given.keys()
     if given.weights is None or (given.weights == 1).all():
         hashes = hashes_in_memory(x, keys)
     else:
         hashes = row_hashes(x, keys)
-    is_category = np.zeros(int(x.shape[1]), dtype=bool)
-    if columns is not None:
-        is_category |= [levels is not None for levels in columns.levels]
-
-    def order_of(rows: HostArray) -> HostArray:
-        return order_in_memory(x, rows, is_category, targets[rows], hashes[rows])
-
-    return arrangement_of(
-        hashes, given, int(x.shape[1]), lambda rows: are_continuous(x, rows, keys), order_of
-    )
+    return arrangement_of(hashes, given, int(x.shape[1]), lambda rows: are_continuous(x, rows, keys))
 
 
 def _may_be_merged(x: Array, given: GivenRows) -> bool:
     """Whether rows have weights, or some are equal."""
-    return given.weights is not None or not are_different(hashes_in_memory(x, given.keys()))
+    return given.weights is not None or hashes_in_memory(x, given.keys()) is not None
 
 
 def _numbered_by_weight(columns: Columns, given: GivenRows) -> Columns:
@@ -316,14 +301,10 @@ def _numbered_by_weight(columns: Columns, given: GivenRows) -> Columns:
 
 
 def arrangement_of(
-    hashes: HostArray,
-    given: GivenRows,
-    n_columns: int,
-    judge: Callable[[HostArray], bool],
-    order_of: Callable[[HostArray], HostArray],
+    hashes: HostArray | None, given: GivenRows, n_columns: int, judge: Callable[[HostArray], bool]
 ) -> Arrangement | None:
-    """The arrangement of rows with given hashes, by `arrange`; None where nothing changes."""
-    found = arrange(hashes, given.weights, n_columns, judge, order_of)
+    """The arrangement of rows with given hashes, None if they all differ; None where nothing changes."""
+    found = None if hashes is None else arrange(hashes, given.weights, n_columns, judge)
     if given.factors is not None:
         found = (found or Arrangement(np.arange(given.n_rows), None)).times(given.factors)
     if found is not None:

@@ -49,8 +49,7 @@ def weighted_information(
     numpy.ndarray of shape (m,)
     """
     rng = np.random.default_rng(seed)
-    # The same noise for all columns, so that their order does not matter; that of the target is another one.
-    x = np.where(discrete, x, x + NOISE * rng.normal(size=(len(x), 1)))
+    x = np.where(discrete, x, x + NOISE * rng.normal(size=x.shape))
     if not y_is_discrete:
         y = y + NOISE * rng.normal(size=y.shape)
     found = np.empty(x.shape[1])

@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from l1lsmi._arrays import HostArray, to_numpy
@@ -302,6 +303,16 @@ class _NeighbourInformation:
     def _information(self, y: HostArray, discrete: bool) -> HostArray:
         if discrete and np.unique(y).size == y.size:
             return np.zeros(self.x.shape[1])  # no class has two rows
-        k = min(N_NEIGHBORS, y.size - 1)
-        weights = np.ones(y.size) if self._weights is None else self._weights
-        return weighted_information(self.x, y, self.discrete, discrete, k, weights, self.seed)
+        if self._weights is not None:
+            k = min(N_NEIGHBORS, y.size - 1)
+            return weighted_information(self.x, y, self.discrete, discrete, k, self._weights, self.seed)
+        estimate = mutual_info_classif if discrete else mutual_info_regression
+        return np.asarray(
+            estimate(
+                self.x,
+                y,
+                discrete_features=self.discrete,
+                n_neighbors=min(N_NEIGHBORS, y.size - 1),
+                random_state=self.seed,
+            )
+        )

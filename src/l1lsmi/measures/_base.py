@@ -10,20 +10,16 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from l1lsmi._arrays import HostArray, take_columns, to_numpy
+from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.model import Fit
 from l1lsmi._numerics.ranking import scatter
 from l1lsmi._numerics.set_scorer import DrawScorer
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.appended import append_columns
-from l1lsmi._rows.canonical import column_order
 from l1lsmi._rows.table import RowTable, is_large_sparse
 from l1lsmi._rows.tails import clip_tails
 from l1lsmi._validation.parameters import CheckedParameters, seed_of
 from l1lsmi._validation.rows import read_rows_for
-
-#: Rows that tell columns apart.
-ORDERING_ROWS = 256
 
 
 class MeasureProblem:
@@ -50,9 +46,6 @@ class MeasureProblem:
 
     #: Features that a search is restricted to; None is all.
     _restricted_to: HostArray | None = None
-
-    #: A table, and the order in which something is drawn for its columns.
-    _drawing_order: tuple[RowTable, HostArray] | None = None
 
     def __init__(self, table: RowTable, target: Target) -> None:
         self.table = table
@@ -91,25 +84,6 @@ class MeasureProblem:
         other = copy(self)
         other.table = table
         return other
-
-    def drawing_order(self) -> HostArray:
-        """Places of `columns` in the order in which something is drawn for them.
-
-        It depends on the first rows, whose order is their own: columns may be given in any order.
-
-        Returns
-        -------
-        numpy.ndarray of int
-        """
-        if self._drawing_order is None or self._drawing_order[0] is not self.table:
-            some = self.table.rows_of(np.arange(min(self.table.n_rows, ORDERING_ROWS)))
-            order = column_order(to_numpy(take_columns(some.x, None)))
-            columns = np.arange(order.size) if some.columns is None else some.columns
-            self._drawing_order = self.table, columns[order]
-        known = self._drawing_order[1]
-        places = np.searchsorted(self.columns, known)
-        places[places == self.columns.size] = 0
-        return np.asarray(places[self.columns[places] == known])
 
     def batch_size(self) -> int:
         """How many draws are worth working on at once.

@@ -263,11 +263,6 @@ class ClusterTable(OutOfCoreTable):
         table = replace(self, chunks=chunks, hashes=hashes, **self.scales_renumbered(numbers))
         return table, numbers
 
-    def of_each_block(self, function: Callable[..., Any], of_rows: HostArray, *arguments: Any) -> list[Any]:
-        """What a function gives for each chunk, for what belongs to its rows, and for further arguments."""
-        pairs = zip(self.chunks, np.split(of_rows, self.starts[1:-1]), strict=True)
-        return _run(self.client, function, [(chunk, some, *arguments) for chunk, some in pairs])
-
     def _read(self, rows: HostArray) -> Table:
         places = np.searchsorted(rows, self.starts)
         wanted = [

@@ -44,21 +44,17 @@ def arrange_out_of_core(
     keys = given.keys()
     of_keys = key_hashes(keys)
     levels = opened.levels
-    may_be_merged = given.weights is not None or not are_different(table.hashes + of_keys)
-    if may_be_merged and table.has_categories:
+    unchanged = given.weights is None and are_different(table.hashes + of_keys)
+    if not unchanged and table.has_categories:
         table, renumbered = table.numbered_by_weight(given.weights, of_keys)
         levels = _in_new_order(levels, table.kinds.is_category, renumbered)
-    hashes, targets = table.hashes + of_keys, given.targets()
+    hashes = None if unchanged else table.hashes + of_keys
 
     def judge(rows: HostArray) -> bool:
         in_order = np.sort(rows)
         return are_continuous(table.rows_of(in_order).x, np.arange(in_order.size), keys[in_order])
 
-    def order_of(rows: HostArray) -> HostArray:
-        order: HostArray = table.canonical_order(rows, targets[rows], hashes[rows])
-        return order
-
-    arrangement = arrangement_of(hashes, given, table.n_columns, judge, order_of)
+    arrangement = arrangement_of(hashes, given, table.n_columns, judge)
     target, numbers = given.arranged(arrangement, task)
     if arrangement is None:
         table = with_missing_decided(table, target, missing)

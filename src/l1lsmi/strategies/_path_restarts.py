@@ -132,8 +132,7 @@ def run_restarts(
     """
     columns = problem.columns
     draws = problem.draws([(1, index) for index in indices])
-    order = problem.drawing_order()
-    weights = np.stack([random_weights(order, problem.rng(2, index)) for index in indices])
+    weights = np.stack([random_weights(columns.size, problem.rng(2, index)) for index in indices])
     narrowness = [settings.narrowness[index % len(settings.narrowness)] for index in indices]
     models = draws.start_models(draws.asarray(weights), np.tile(columns, (len(indices), 1)), narrowness)
     paths = [

@@ -211,14 +211,14 @@ def run_paper_restart(
     """
     rng = problem.rng(2, index)
     draw = problem.draws([(1, index)])
-    columns, order = problem.columns, problem.drawing_order()
+    columns = problem.columns
     points: list[PathPoint] = []
     found: list[HostArray] = []
     n_iter = 0
 
     def size_at(radius: float) -> int:
         nonlocal n_iter
-        weights, n_steps, value, score = _solve(draw, columns, order, radius, strategy, budget, rng, held)
+        weights, n_steps, value, score = _solve(draw, columns, radius, strategy, budget, rng, held)
         n_iter += n_steps
         support, positive = columns[weights > 0], weights[weights > 0]
         points.append(PathPoint(index, radius, support.size, support, positive, value, score))
@@ -248,7 +248,6 @@ def run_paper_restart(
 def _solve(
     draw: Draws,
     columns: HostArray,
-    order: HostArray,
     radius: float,
     strategy: L1Paper,
     budget: Budget,
@@ -282,7 +281,7 @@ def _solve(
         return np.where(inside > strategy.zero, inside, 0.0)[None]
 
     ascent = ascend(
-        np.where(free, random_weights(order, rng) * radius, 1.0)[None],
+        np.where(free, random_weights(columns.size, rng) * radius, 1.0)[None],
         evaluate,
         diminishing_step(strategy.step_size),
         project,
