@@ -187,7 +187,7 @@ def sent(monkeypatch):
     in_order = Cluster.in_order
 
     def spying(self, function, problem, items):
-        work = function.function
+        work = getattr(function, "function", function)  # of a task with a clock
         name = getattr(work, "func", work).__name__
         for pid, result in in_order(self, partial(with_its_process, function), problem, items):
             found.setdefault(name, set()).add(pid)
