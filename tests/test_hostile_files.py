@@ -398,6 +398,17 @@ def test_lone_surrogates_are_replaced(tmp_path):
     assert table.column("y").values.tolist() == ["\ufffd", "v", "v", "v"]
 
 
+@pytest.mark.parametrize("name", ["y", "feature_names"])
+@pytest.mark.parametrize("order", "<>")
+@pytest.mark.parametrize("width", [1, 2])
+def test_characters_that_do_not_exist_are_refused(tmp_path, name, order, width):
+    points = np.full((4, width), 0x61, dtype=f"{order}u4")
+    points[0, 0] = 0x110000
+    words = points.view(f"{order}U{width}").ravel()
+    arrays = {"X": np.arange(16.0).reshape(4, 4), "y": np.arange(4), name: words}
+    assert f"array '{name}'" in refusal(written(tmp_path, "in.npz", saved(np.savez, **arrays)))
+
+
 def test_a_long_cell_is_read(tmp_path):
     import csv
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -43,6 +44,8 @@ def table_of_named_arrays(arrays: Mapping[str, Values], source: str, array: str 
     ['X[0]', 'X[1]', 'y']
     """
     fields = _fields(arrays)
+    for name, values in fields.items():
+        _check_code_points(name, values, source)
     matrices = _matrices(fields, source, array)
     n_rows = len(fields[matrices[0]]) if matrices else _most_common_length(fields, source)
     parts: list[tuple[list[str], Values]] = []
@@ -84,6 +87,18 @@ def _fields(arrays: Mapping[str, Values]) -> dict[str, Values]:
         else:
             plain[name] = values
     return plain
+
+
+def _check_code_points(name: str, values: Values, source: str) -> None:
+    """Refuse strings that Python cannot hold: an array has 32 bits for each character, whatever they say."""
+    if values.dtype.kind != "U" or not values.nbytes:
+        return
+    bits = np.dtype(np.uint32).newbyteorder(values.dtype.byteorder)
+    if (np.ascontiguousarray(values).view(bits) > sys.maxunicode).any():
+        raise FileProblem(
+            f"{printable(source)} is damaged: the array {quoted(valid_unicode(name))} has text with "
+            "characters that do not exist; save the file again."
+        )
 
 
 def _matrices(arrays: Mapping[str, Values], source: str, array: str | None) -> list[str]:
