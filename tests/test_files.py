@@ -1,6 +1,7 @@
 """Reading tables: every format gives the same numbers, and the kind of every column is inferred."""
 
 import datetime
+import gc
 import hashlib
 import io
 import sys
@@ -362,3 +363,46 @@ def test_annotations_of_cells_can_be_the_target_but_are_no_features(files):
     assert prepare(table, "batch").feature_names == tuple(GENES)
     assert prepare(table, "batch").y.tolist()[:2] == ["0", "1"]
     assert prepare(table, "state", keep=["batch"]).feature_names == ("batch",)
+
+
+# -- many columns ------------------------------------------------------------------------------
+
+
+def test_memory_of_many_columns():
+    n_columns = 20_000
+    header = ",".join(f"x{column}" for column in range(n_columns))
+    rows = "\n".join(",".join(f"{row}.{column}" for column in range(n_columns)) for row in range(3))
+    gc.collect()
+    before = pa.total_allocated_bytes()
+    table = text(f"{header}\n{rows}")
+    # Buffers of its own for each column would take 128 bytes at least.
+    assert pa.total_allocated_bytes() - before < 100 * n_columns
+    assert len(table.columns) == n_columns
+    assert table.column("x12345").values.tolist() == [0.12345, 1.12345, 2.12345]
+    assert table.column("x12345").raw.to_pylist() == ["0.12345", "1.12345", "2.12345"]
+    assert not any(hasattr(item, "__dict__") for item in (table.columns[0], table.columns[0].as_cells(False)))
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        'a,b,c\n1,"x, y",\n\n2,"p\nq",NA\n3,r,7\n',
+        '"a","b"\n"r1",1,2\n"r2",3,4\n',
+        'a,b,c\n"1"5,x"y,3\n2,z,4\n3,z,5\n',
+        "a,b,c\r\n1,2,3\r\n4,5,6\r\n",
+        "a,b,c\n1,2,3\n4,5\n",
+        'a,b,c\n1,2,3\n4,"5,6\n',
+    ],
+    ids=["quotes", "row names", "inner quotes", "carriage returns", "ragged", "quote that is not closed"],
+)
+def test_many_columns_are_read_as_few(monkeypatch, table):
+    def outcome():
+        try:
+            read = text(table)
+        except FileProblem as problem:
+            return str(problem)
+        return [(column.name, column.kind, column.raw.to_pylist()) for column in read.columns], read.notes
+
+    few = outcome()
+    monkeypatch.setattr("l1lsmi.files._formats.text.MANY_COLUMNS", 1)
+    assert outcome() == few

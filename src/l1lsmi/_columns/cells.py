@@ -26,7 +26,7 @@ MINUS, PLUS = ("-", "--", "\N{EN DASH}", "\N{EM DASH}"), ("+", "++")
 NESTED = (bytes, bytearray, list, tuple, dict, set, frozenset, complex, np.ndarray)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Cells:
     """The cells of a column.
 

@@ -33,7 +33,7 @@ class Settings:
     dates: str = "days"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Rule:
     """How the cells of a column are read.
 
@@ -66,7 +66,7 @@ class Rule:
         return not self.used_as.startswith(LEFT_OUT)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Reading:
     """Cells that were read.
 

@@ -12,7 +12,7 @@ ROW_NUMBERS = "row numbers"
 NOT_REQUESTED = "excluded by drop or keep"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ColumnUse:
     """How a column of a table is used.
 

@@ -21,7 +21,7 @@ Values = npt.NDArray[Any]
 STANDARD_INPUT = "standard input"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, slots=True)
 class Column:
     """A column of a file.
 
