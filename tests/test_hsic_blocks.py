@@ -211,7 +211,7 @@ def test_rows_are_read_as_often_as_the_memory_limit_needs():
 
 def test_x_is_never_in_memory_whole():
     """Blocks are made as they are read, and few are alive at a time."""
-    n_blocks, n_rows, m, alive, most = 24, 200, 2_000, weakref.WeakSet(), [0]
+    n_blocks, n_rows, m, alive, most = 24, 200, 3_000, weakref.WeakSet(), [0]
 
     class Block(np.ndarray):
         __hash__ = object.__hash__
