@@ -376,7 +376,7 @@ def test_whenever_the_clock_runs_out_it_is_said(measure, strategy):
     y = X[:, 4] + X[:, 5]
     problem = _problem_of(clone(MEASURES[measure]), X, y)
     whole = clone(STRATEGIES[strategy]).search(problem, 3)
-    for questions in (0, 1, 2, 5):
+    for questions in (0, 1, 2, 5, 60):
         cut = clone(STRATEGIES[strategy]).search(problem, 3, Clock(questions))
         assert cut.support.sum() == 3
         cut_short = (StopReason.TIME_LIMIT, StopReason.UNSCORED)

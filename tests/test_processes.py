@@ -218,7 +218,7 @@ def one(args, streams):
     outputs = []
     for file in files.values():
         file.seek(0)
-        outputs.append(file.read().decode())
+        outputs.append(file.read().decode(errors="replace"))
     return [code, *outputs]
 
 print(json.dumps([one(*case) for case in json.loads(sys.argv[1])]))

@@ -200,6 +200,7 @@ def test_contributions_that_are_known_are_shown():
     assert quick(MRMR(3).fit(X, y), X, y)["chosen"]["rows"][0]["frequency"] is None
 
 
+@pytest.mark.filterwarnings("ignore:The time limit left no time to look")
 def test_weights_that_were_not_fitted_are_not_printable():
     X, y = data()
     with pytest.warns(ConvergenceWarning, match="time limit"):

@@ -328,7 +328,7 @@ def test_freed_memory_is_kept_where_the_environment_says_not_to():
     program = (
         "import resource\n"
         "import numpy as np\n"
-        "from l1lsmi._arrays import single_threaded_blas\n"
+        "from l1lsmi._blas import single_threaded_blas\n"
         "def faults():\n"
         "    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt\n"
         "    for _ in range(50):\n"
