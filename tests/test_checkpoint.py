@@ -16,7 +16,7 @@ from l1lsmi._checkpoint import Checkpoint, CheckpointError, Codec
 from l1lsmi._cli.app import run
 from l1lsmi.inference import StabilitySelector
 from l1lsmi.measures import HSIC, SquaredMutualInformation
-from l1lsmi.strategies import Backward, Exhaustive, Forward, L1Paper, L1Path, Ranking
+from l1lsmi.strategies import Backward, Exhaustive, Forward, L1Paper, L1Path, Ranking, _pieces
 from l1lsmi.strategies.selection import StopReason
 from tests.conftest import assert_refused
 
@@ -380,6 +380,17 @@ def test_numbers_come_back_exactly():
 def test_other_parameters_are_named(parameters, told, tmp_path):
     path = written(tmp_path / "run.l1lsmi")
     refused(path, told, **parameters)
+
+
+def test_sums_that_are_large_and_quick_are_not_kept(monkeypatch):
+    checkpoint = Checkpoint(None, "1")
+    with _pieces.kept_in(checkpoint):
+        for seconds, is_kept in ((1.0, False), (-1.0, True)):
+            monkeypatch.setattr(_pieces, "WORTH_KEEPING", seconds)
+            _pieces.recall("sums", None, lambda: (np.zeros(3), np.zeros((200, 200))))
+            assert (_pieces.known("sums", None) is not None) == is_kept
+        _pieces.recall("number", None, lambda: 2.0)
+        assert _pieces.known("number", None) == 2.0
 
 
 def test_other_data_are_named(tmp_path):

@@ -8,6 +8,7 @@ piece draws from a random generator of another.
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -28,6 +29,11 @@ T = TypeVar("T")
 
 #: What results are made of; records of strategies are added where they are defined.
 CODEC = Codec(Model, Fit, ScoredModel, Hints, PathPoint, Family, Term, Candidate, Step)
+
+
+#: Larger results are kept only if they took more seconds than this, for the file to stay small.
+LARGE_BYTES = 100_000
+WORTH_KEEPING = 1.0
 
 
 class _Place(NamedTuple):
@@ -109,9 +115,16 @@ def recall(name: str, content: Any, compute: Callable[[], T], budget: Budget | N
     if key in place.checkpoint:
         found: T = place.checkpoint.get(key, CODEC)
         return found
+    started = time.perf_counter()
     result = compute()
-    _keep(place, key, result, budget)
+    if _n_bytes(result) <= LARGE_BYTES or time.perf_counter() - started > WORTH_KEEPING:
+        _keep(place, key, result, budget)
     return result
+
+
+def _n_bytes(result: Any) -> int:
+    parts = result if isinstance(result, (list, tuple)) else (result,)
+    return sum(int(getattr(part, "nbytes", 0)) for part in parts)
 
 
 def recall_each(
