@@ -144,9 +144,13 @@ def contradictions(frame: pd.DataFrame, k: str, folder: Path) -> list[str]:
     if not close(chosen["p_value"], document["p_value"]):
         wrong.append("p-value")
     plain = " ".join(printed.split())
-    wrong += [
-        f"not printed: {one}" for one in held_out.get("sentences", ()) if " ".join(one.split()) not in plain
-    ]
+    # Without evidence that the features predict the target, neither headline tells errors.
+    told_errors = chosen["has_evidence"] is not False
+    sentences = [" ".join(one.split()) for one in held_out.get("sentences", ())]
+    wrong += [f"only in one: {one}" for one in sentences if (one in plain) != told_errors]
+    verdict = " ".join((chosen["evidence"] or "").split())
+    if verdict not in plain:
+        wrong.append(f"not printed: {verdict}")
     return wrong
 
 
