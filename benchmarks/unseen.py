@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import kstest
+from scipy.stats import kstest, rankdata
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import Ridge
@@ -36,7 +36,9 @@ from machine import describe
 from tails import JUDGES, METHODS
 
 #: Datasets with more columns than rows, or nearly so; at most so many rows select and train.
-WIDE = ("ALLAML", "TOX_171", "arcene", "warpPIE10P", "BASEHOCK", "PCMAC")
+WIDE = ("ALLAML", "TOX_171", "arcene", "warpPIE10P", "BASEHOCK", "PCMAC", "sonar")
+#: Beside the rivals, and not one of them.
+ALL_COLUMNS = "L1LSMI, all columns"
 MAX_TRAIN = 500
 #: Datasets on which the sets of subsamples are compared, and the number of features.
 STABILITY = {"wine": 4, "ionosphere": 4, "sonar": 10, "spectf": 10, "TOX_171": 10, "musk1": 20}
@@ -161,14 +163,14 @@ def wide(folder: Path, names: list[str], sizes: list[int], draws: list[int]) -> 
     methods: dict[str, Any] = {
         **{name: partial(chosen, maker) for name, maker in RIVALS.items()},
         **{name: select for name, select in METHODS.items() if name != "L1LSMI, tails kept"},
-        "L1LSMI, all columns": lambda X, y, k: (
-            L1LSMI(k, pool=None, p_value=False).fit(X, y).get_support(indices=True)
-        ),
+        ALL_COLUMNS: lambda X, y, k: L1LSMI(k, pool=None, p_value=False).fit(X, y).get_support(indices=True),
     }
     print("\nwide tables, 70 % of the rows (500 at most) select and train: held-out errors, mean of draws")
+    tables = []
     for name in names:
         X, y = load(folder, name)
         for k in sizes:
+            table = {}
             print(f"{name}, {X.shape[0]} x {X.shape[1]}, k = {k}, {len(draws)} draws")
             for method, select in methods.items():
                 found, seconds = [], 0.0
@@ -182,6 +184,22 @@ def wide(folder: Path, names: list[str], sizes: list[int], draws: list[int]) -> 
                 shown = ", ".join(f"{judge} {value:.3f}" for judge, value in means.items())
                 mean = np.mean(list(means.values()))
                 print(f"  {method:20} {shown}, mean {mean:.3f}, {seconds / len(draws):.1f} s", flush=True)
+                table[method] = list(means.values())
+            tables.append(table)
+    summary(tables)
+
+
+def summary(tables: list[dict[str, list[float]]]) -> None:
+    """Mean ranks under each judge, and the mean error of L1LSMI over that of the best rival of each table."""
+    methods = [method for method in tables[0] if method != ALL_COLUMNS]
+    found = np.array([[table[method] for method in methods] for table in tables])
+    ranks = rankdata(found, axis=1).mean(axis=0)
+    print(f"mean ranks of {len(methods)} methods on {len(tables)} tables")
+    for method, row in zip(methods, ranks, strict=True):
+        print(f"  {method:20} " + ", ".join(f"{j} {r:.2f}" for j, r in zip(JUDGES, row, strict=True)))
+    means, own = found.mean(axis=2), methods.index("L1LSMI")
+    ratios = means[:, own] / np.delete(means, own, axis=1).min(axis=1)
+    print(f"L1LSMI over the best rival: {np.exp(np.log(ratios).mean()):.3f}, largest {ratios.max():.3f}")
 
 
 def stability(folder: Path, names: list[str], draws: list[int]) -> None:

@@ -11,8 +11,9 @@ import numpy as np
 
 from l1lsmi.explain._fitted import selected_columns
 from l1lsmi.selectors._combined import EVIDENCE, NO_EVIDENCE, NO_FEATURES
+from l1lsmi.strategies.judged import Validation
 from l1lsmi.strategies.selection import StopReason
-from l1lsmi.strategies.validation import STRONG_EVIDENCE, Validation
+from l1lsmi.strategies.validation import STRONG_EVIDENCE
 
 #: Smaller p-values are not told apart.
 LEAST_P_VALUE = 1e-4

@@ -39,8 +39,9 @@ from l1lsmi.strategies import L1Paper, L1Path, Strategy
 from l1lsmi.strategies._base import COUNT, UNSEEDED_ROWS
 from l1lsmi.strategies._pieces import known, recall
 from l1lsmi.strategies._pools import selectable, without_covariates
+from l1lsmi.strategies.judged import Validation
 from l1lsmi.strategies.selection import STOPPED, StopReason
-from l1lsmi.strategies.validation import CLEAR, Validation, search_validated
+from l1lsmi.strategies.validation import CLEAR, search_validated
 
 #: p-values above this are no evidence.
 EVIDENCE = 0.05

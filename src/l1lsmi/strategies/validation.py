@@ -10,10 +10,10 @@ depend on the features, so that the four p-values are independent of each other,
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from l1lsmi._arrays import HostArray, to_numpy
 from l1lsmi._blas import single_threaded_blas
 from l1lsmi._clock import Budget, check_time, while_time_is_left
 from l1lsmi._numerics.constraints import Constraints
-from l1lsmi._numerics.held_out import agreement_p_value, combined_p_value, predict_unseen
+from l1lsmi._numerics.held_out import predict_unseen
 from l1lsmi._numerics.squared_loss.target_functions import TargetFunctions
 from l1lsmi._numerics.terms.pool import chances_of_single_effects
 from l1lsmi._progress import Progress
@@ -29,9 +29,10 @@ from l1lsmi._rows.table import is_large_sparse
 from l1lsmi.strategies._base import Strategy
 from l1lsmi.strategies._listening import StoppedByCallback, heard_by, tell
 from l1lsmi.strategies._parallel import cluster_of, computed
-from l1lsmi.strategies._pieces import CODEC, forget, part_of, recall_each
+from l1lsmi.strategies._pieces import forget, part_of, recall_each
 from l1lsmi.strategies._pools import in_pool, selectable, set_of_size, without_features
 from l1lsmi.strategies._splits import Split, make_splits, some_rows
+from l1lsmi.strategies.judged import Judged, Validation, summary
 from l1lsmi.strategies.selection import STOPPED, StopReason
 
 #: Sizes of pools, and how many features at least they have for each that is selected.
@@ -44,64 +45,10 @@ EVERY_SIZE = 12
 LARGER = 1.2
 #: With a p-value of the search itself below this, unseen rows are not asked for one.
 CLEAR = 1e-4
-#: How many times the unpredicted variance of the best number of features a smaller number may leave.
-TOLERANCE = 1.01
 #: Share of a time limit that searches on parts of the rows may take.
 SHARE = 0.6
 #: With a number of features to choose, none are selected unless the p-value is below this.
 STRONG_EVIDENCE = 0.02
-
-
-@CODEC.record
-@dataclass(frozen=True, eq=False)
-class Validation:
-    """How well sets of features predict the target in rows that their search has not seen.
-
-    Attributes
-    ----------
-    k : numpy.ndarray of int, shape (sizes,)
-        Numbers of features, from 0 on.
-    mean : numpy.ndarray of float, shape (sizes,)
-        Share of the target's variance (of class memberships, or of smooth functions of a numeric target) that
-        is predicted in unseen rows, over all splits. Higher is better; 0 is no better than without features.
-    standard_error : numpy.ndarray of float, shape (sizes,)
-        Of the mean, over unseen rows.
-    per_split : numpy.ndarray of float, shape (splits, sizes)
-        The same in each split.
-    best_k : int
-        The smallest number of features that leave at most 1 % more of the variance unpredicted than the best
-        number does, and whose mean is within one standard error of the highest one.
-    pool : numpy.ndarray of int, shape (pools,)
-        Numbers of columns that the search could choose from.
-    pool_mean : numpy.ndarray of float, shape (pools,)
-        Highest mean over all sizes with each of them.
-    best_pool : int
-        The number of columns with the highest one.
-    p_value : float
-        Probability of predictions that agree as well with the target in unseen rows, if it does not depend on
-        the features.
-    frequency : numpy.ndarray of float, shape (m,)
-        Share of the splits in which each feature was selected.
-    """
-
-    k: HostArray
-    mean: HostArray
-    standard_error: HostArray
-    per_split: HostArray
-    best_k: int
-    pool: HostArray
-    pool_mean: HostArray
-    best_pool: int
-    p_value: float
-    frequency: HostArray
-
-
-@CODEC.record
-class Judged(NamedTuple):
-    """Sets of all sizes that searches on a split found, and their predictions for the unseen rows."""
-
-    sets: list[HostArray]
-    predictions: HostArray  # (sizes, unseen, q)
 
 
 def pool_sizes(n_columns: int, k: int) -> list[int]:
@@ -345,7 +292,7 @@ def validate(
     least = 0 if constraints is None else len(constraints.forced)
     beside = constraints is not None and constraints.given.size > 0
     given = (results, splits[:n_splits], functions, sizes, pools, groups, weights, problem.n_features, rng)
-    return _summary(*given, least=least, beside=beside)
+    return summary(*given, least=least, beside=beside)
 
 
 def _judge(
@@ -413,92 +360,3 @@ def _judged(
         check_time()
         predictions.append(predict_unseen(seen[:, one], of_seen, unseen[:, one], weights))
     return Judged(sets, np.array(predictions))
-
-
-def _summary(
-    results: list[list[Judged]],
-    splits: list[Split],
-    functions: HostArray,
-    sizes: HostArray,
-    pools: Sequence[int],
-    groups: HostArray | None,
-    weights: HostArray | None,
-    n_features: int,
-    rng: np.random.Generator,
-    *,
-    least: int,
-    beside: bool,
-) -> Validation:
-    """Compare sizes and pools; covariates, where there are any, are beside every set and the first."""
-    n_rows, shape = len(functions), (len(pools), sizes.size)
-    lost = np.zeros((*shape, n_rows))
-    counts = np.zeros(n_rows)
-    per_split: list[HostArray] = []
-    p_values: list[float] = []
-    n_next: list[int] = []
-    for judged, split in zip(results, splits, strict=True):
-        true = functions[split.unseen]
-        predictions = np.array([one.predictions for one in judged])  # (pools, sizes, unseen, q)
-        errors = ((true - predictions) ** 2).sum(axis=-1)
-        lost[:, :, split.unseen] += errors
-        counts[split.unseen] += 1
-        of_unseen = None if weights is None else weights[split.unseen]
-        per_split.append(1 - _mean(errors, of_unseen) / _mean(errors[:, :1], of_unseen))
-        # Rows are exchangeable, whatever their weights: they count alike in a test.
-        near = slice(0, split.n_next)
-        agreed, wanted = predictions[:, 1:, near].mean(axis=(0, 1)), true[near]
-        if beside:  # what features add to the predictions of covariates, and what these leave to predict
-            agreed, wanted = agreed - predictions[0, 0, near], wanted - predictions[0, 0, near]
-        of_groups = None if groups is None else groups[split.unseen[near]]
-        if np.ptp(true[near], axis=0).any():  # else all permutations are the same
-            p_values.append(agreement_p_value(agreed, wanted, of_groups, rng))
-            n_next.append(split.n_next)
-    tested = counts > 0
-    losses = lost[:, :, tested] / counts[tested]
-    of_tested = None if weights is None else weights[tested]
-    gains = (losses[:, :1] - losses) / _mean(losses[0, 0], of_tested)
-    mean = _mean(gains, of_tested)
-    best = int(mean.max(axis=1).argmax())
-    spread = _standard_errors(gains[best], None if groups is None else groups[tested], of_tested)
-    possible = np.where(sizes >= least, mean[best], -np.inf)
-    top = int(possible.argmax())
-    # With few rows, one standard error alone may be most of what there is to predict.
-    least_mean = max(possible[top] - spread[top], 1 - TOLERANCE * (1 - possible[top]))
-    best_k = int(sizes[np.flatnonzero(possible >= least_mean)[0]])
-    place = int(np.flatnonzero(sizes == best_k)[0]) or sizes.size - 1
-    frequency = np.zeros(n_features)
-    for judged in results:
-        frequency[judged[best].sets[place]] += 1 / len(results)
-    return Validation(
-        k=sizes,
-        mean=mean[best],
-        standard_error=spread,
-        per_split=np.array(per_split)[:, best],
-        best_k=best_k,
-        pool=np.array(pools),
-        pool_mean=mean.max(axis=1),
-        best_pool=int(pools[best]),
-        p_value=combined_p_value(p_values, n_next) if p_values else 1.0,
-        frequency=frequency,
-    )
-
-
-def _mean(values: HostArray, weights: HostArray | None) -> HostArray:
-    """Weighted mean over the last axis."""
-    return np.asarray(values.mean(axis=-1) if weights is None else values @ (weights / weights.sum()))
-
-
-def _standard_errors(
-    gains: HostArray, groups: HostArray | None, weights: HostArray | None = None
-) -> HostArray:
-    """Standard errors of means over rows, or over groups of rows, (sizes,)."""
-    if weights is not None:
-        # Contributions to the weighted mean, times the number of rows.
-        gains = (gains - _mean(gains, weights)[:, None]) * (weights / weights.mean())
-    if groups is not None:
-        _, codes = np.unique(groups, return_inverse=True)
-        sums = np.array(
-            [np.bincount(codes.ravel(), one) for one in gains - gains.mean(axis=1, keepdims=True)]
-        )
-        return np.asarray(np.sqrt((sums**2).sum(axis=1)) / gains.shape[1])
-    return np.asarray(gains.std(axis=1, ddof=1 if gains.shape[1] > 1 else 0) / np.sqrt(gains.shape[1]))

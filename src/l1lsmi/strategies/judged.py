@@ -1,0 +1,158 @@
+"""Sets of features that searches on parts of the rows found, compared by the rows that they have not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from l1lsmi._arrays import HostArray
+from l1lsmi._numerics.held_out import agreement_p_value, combined_p_value
+from l1lsmi.strategies._pieces import CODEC
+from l1lsmi.strategies._splits import Split
+
+#: How many times the unpredicted variance of the best number of features a smaller number may leave.
+TOLERANCE = 1.01
+
+
+@CODEC.record
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """How well sets of features predict the target in rows that their search has not seen.
+
+    Attributes
+    ----------
+    k : numpy.ndarray of int, shape (sizes,)
+        Numbers of features, from 0 on.
+    mean : numpy.ndarray of float, shape (sizes,)
+        Share of the target's variance (of class memberships, or of smooth functions of a numeric target) that
+        is predicted in unseen rows, over all splits. Higher is better; 0 is no better than without features.
+    standard_error : numpy.ndarray of float, shape (sizes,)
+        Of the mean, over unseen rows.
+    per_split : numpy.ndarray of float, shape (splits, sizes)
+        The same in each split.
+    best_k : int
+        The smallest number of features that leave at most 1 % more of the variance unpredicted than the best
+        number does, and whose mean is within one standard error of the highest one.
+    pool : numpy.ndarray of int, shape (pools,)
+        Numbers of columns that the search could choose from.
+    pool_mean : numpy.ndarray of float, shape (pools,)
+        Highest mean over all sizes with each of them.
+    best_pool : int
+        The number of columns with the highest one.
+    p_value : float
+        Probability of predictions that agree as well with the target in unseen rows, if it does not depend on
+        the features.
+    frequency : numpy.ndarray of float, shape (m,)
+        Share of the splits in which each feature was selected.
+    """
+
+    k: HostArray
+    mean: HostArray
+    standard_error: HostArray
+    per_split: HostArray
+    best_k: int
+    pool: HostArray
+    pool_mean: HostArray
+    best_pool: int
+    p_value: float
+    frequency: HostArray
+
+
+@CODEC.record
+class Judged(NamedTuple):
+    """Sets of all sizes that searches on a split found, and their predictions for the unseen rows."""
+
+    sets: list[HostArray]
+    predictions: HostArray  # (sizes, unseen, q)
+
+
+def summary(
+    results: list[list[Judged]],
+    splits: list[Split],
+    functions: HostArray,
+    sizes: HostArray,
+    pools: Sequence[int],
+    groups: HostArray | None,
+    weights: HostArray | None,
+    n_features: int,
+    rng: np.random.Generator,
+    *,
+    least: int,
+    beside: bool,
+) -> Validation:
+    """Compare sizes and pools; covariates, where there are any, are beside every set and the first."""
+    n_rows, shape = len(functions), (len(pools), sizes.size)
+    lost = np.zeros((*shape, n_rows))
+    counts = np.zeros(n_rows)
+    per_split: list[HostArray] = []
+    p_values: list[float] = []
+    n_next: list[int] = []
+    for judged, split in zip(results, splits, strict=True):
+        true = functions[split.unseen]
+        predictions = np.array([one.predictions for one in judged])  # (pools, sizes, unseen, q)
+        errors = ((true - predictions) ** 2).sum(axis=-1)
+        lost[:, :, split.unseen] += errors
+        counts[split.unseen] += 1
+        of_unseen = None if weights is None else weights[split.unseen]
+        per_split.append(1 - _mean(errors, of_unseen) / _mean(errors[:, :1], of_unseen))
+        # Rows are exchangeable, whatever their weights: they count alike in a test.
+        near = slice(0, split.n_next)
+        agreed, wanted = predictions[:, 1:, near].mean(axis=(0, 1)), true[near]
+        if beside:  # what features add to the predictions of covariates, and what these leave to predict
+            agreed, wanted = agreed - predictions[0, 0, near], wanted - predictions[0, 0, near]
+        of_groups = None if groups is None else groups[split.unseen[near]]
+        if np.ptp(true[near], axis=0).any():  # else all permutations are the same
+            p_values.append(agreement_p_value(agreed, wanted, of_groups, rng))
+            n_next.append(split.n_next)
+    tested = counts > 0
+    losses = lost[:, :, tested] / counts[tested]
+    of_tested = None if weights is None else weights[tested]
+    gains = (losses[:, :1] - losses) / _mean(losses[0, 0], of_tested)
+    mean = _mean(gains, of_tested)
+    best = int(mean.max(axis=1).argmax())
+    spread = _standard_errors(gains[best], None if groups is None else groups[tested], of_tested)
+    possible = np.where(sizes >= least, mean[best], -np.inf)
+    top = int(possible.argmax())
+    # With few rows, one standard error alone may be most of what there is to predict.
+    least_mean = max(possible[top] - spread[top], 1 - TOLERANCE * (1 - possible[top]))
+    best_k = int(sizes[np.flatnonzero(possible >= least_mean)[0]])
+    place = int(np.flatnonzero(sizes == best_k)[0]) or sizes.size - 1
+    frequency = np.zeros(n_features)
+    for judged in results:
+        frequency[judged[best].sets[place]] += 1 / len(results)
+    return Validation(
+        k=sizes,
+        mean=mean[best],
+        standard_error=spread,
+        per_split=np.array(per_split)[:, best],
+        best_k=best_k,
+        pool=np.array(pools),
+        pool_mean=mean.max(axis=1),
+        best_pool=int(pools[best]),
+        p_value=combined_p_value(p_values, n_next) if p_values else 1.0,
+        frequency=frequency,
+    )
+
+
+def _mean(values: HostArray, weights: HostArray | None) -> HostArray:
+    """Weighted mean over the last axis."""
+    return np.asarray(values.mean(axis=-1) if weights is None else values @ (weights / weights.sum()))
+
+
+def _standard_errors(
+    gains: HostArray, groups: HostArray | None, weights: HostArray | None = None
+) -> HostArray:
+    """Standard errors of means over rows, or over groups of rows, (sizes,)."""
+    if weights is not None:
+        # Contributions to the weighted mean, times the number of rows.
+        gains = (gains - _mean(gains, weights)[:, None]) * (weights / weights.mean())
+    if groups is not None:
+        _, codes = np.unique(groups, return_inverse=True)
+        sums = np.array(
+            [np.bincount(codes.ravel(), one) for one in gains - gains.mean(axis=1, keepdims=True)]
+        )
+        return np.asarray(np.sqrt((sums**2).sum(axis=1)) / gains.shape[1])
+    return np.asarray(gains.std(axis=1, ddof=1 if gains.shape[1] > 1 else 0) / np.sqrt(gains.shape[1]))
