@@ -133,13 +133,28 @@ def test_every_class_is_seen_and_unseen_in_every_split():
         assert all(not block & set(split.seen) for block in near[i:])
 
 
+def test_of_few_rows_each_block_is_left_out_once():
+    target = Target.of_classes(np.repeat([0, 1, 2], [30, 20, 14]))
+    splits = _splits.make_splits(target, None, np.random.default_rng(0), left_out=True)
+    judges = [split for split in splits if split.judges]
+    assert sorted(np.concatenate([split.unseen for split in judges])) == list(range(64))
+    assert len(judges) == 8 and all(7 <= split.unseen.size <= 9 for split in judges)
+    # p-values come from the same blocks as with more rows.
+    plain = _splits.make_splits(target, None, np.random.default_rng(0))
+    tested = [split for split in splits if split.n_next]
+    assert [list(split.seen) for split in tested] == [list(split.seen) for split in plain]
+    untested = _splits.make_splits(target, None, np.random.default_rng(0), tested=False, left_out=True)
+    assert [list(split.seen) for split in untested] == [list(split.seen) for split in judges]
+
+
+@pytest.mark.parametrize("few", [False, True])
 @pytest.mark.parametrize("numeric", [False, True])
-def test_groups_are_never_split(numeric):
+def test_groups_are_never_split(numeric, few):
     rng = np.random.default_rng(0)
     groups = rng.integers(0, 20, 100)
     y = rng.normal(size=100)
     target = Target.of_values(y, y.mean(), y.std()) if numeric else Target.of_classes(y > 0)
-    for split in _splits.make_splits(target, groups, rng):
+    for split in _splits.make_splits(target, groups, rng, left_out=few):
         assert not set(groups[split.seen]) & set(groups[split.unseen])
     folds = group_folds(5, groups).test_fold
     assert all(len(set(folds[groups == g])) == 1 for g in range(20))
@@ -189,7 +204,7 @@ def test_columns_by_single_effect():
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("make", "k"), [(make_and_or, 4), (make_quad, 2), (make_xor, 2)])
 def test_auto_finds_the_number_of_features(make, k, seed):
-    X, y = make(200, random_state=seed)
+    X, y = make(240, random_state=seed)
     selector = L1LSMI("auto").fit(X, y)
     assert selector.get_support(indices=True).tolist() == list(range(k))
     assert (selector.weights_[:k] > 0).all() and not selector.weights_[k:].any()
@@ -204,6 +219,15 @@ def test_auto_finds_the_number_of_features(make, k, seed):
     within = found.mean >= found.mean[top] - found.standard_error[top]
     within &= 1 - found.mean <= 1.01 * (1 - found.mean[top])
     assert found.best_k == found.k[within][0] == k
+
+
+def test_of_few_rows_all_judge_the_number_of_features():
+    X, y = make_and_or(100, random_state=0)
+    found = L1LSMI("auto").fit(X, y).validation_
+    assert found.per_split.shape == (8, found.k.size)
+    # Blocks of 12 or 13 rows: their means are nearly the mean over all rows.
+    assert found.mean == pytest.approx(found.per_split.mean(axis=0), abs=0.03)
+    assert found.best_k == 4
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,8 @@ class Split(NamedTuple):
 
     seen: HostArray
     unseen: HostArray
-    n_next: int
+    n_next: int  # 0 where the split has no p-value
+    judges: bool = True  # whether its unseen rows compare sizes and pools
 
 
 def some_rows(target: Target, groups: HostArray | None, rng: np.random.Generator) -> HostArray:
@@ -50,15 +51,47 @@ def some_rows(target: Target, groups: HostArray | None, rng: np.random.Generator
     return np.flatnonzero(np.isin(codes.ravel(), kept))
 
 
-def make_splits(target: Target, groups: HostArray | None, rng: np.random.Generator) -> list[Split]:
+def make_splits(
+    target: Target,
+    groups: HostArray | None,
+    rng: np.random.Generator,
+    *,
+    tested: bool = True,
+    left_out: bool = False,
+) -> list[Split]:
+    """Parts of the rows for searches.
+
+    Parameters
+    ----------
+    target : Target
+    groups : numpy.ndarray of int, shape (n,) or None
+        Rows of a group are never split.
+    rng : numpy.random.Generator
+    tested : bool
+        Whether there are searches that see more and more blocks, which give p-values.
+    left_out : bool
+        Whether searches that see all blocks but one are those that judge.
+
+    Returns
+    -------
+    list of Split
+    """
     block_of_row = _blocks(target, groups, rng)
     splits = []
     for block in range(N_SEEN, N_BLOCKS):
         near, far = np.flatnonzero(block_of_row == block), np.flatnonzero(block_of_row > block)
-        seen = np.flatnonzero(block_of_row < block)
-        if near.size and np.ptp(target.ordered()[seen]) > 0:
-            splits.append(Split(seen, np.concatenate([near, far]), near.size))
-    return splits
+        last = block == N_BLOCKS - 1  # it sees all blocks but one, too
+        if last or tested or not left_out:
+            unseen = np.concatenate([near, far])
+            splits.append(
+                Split(np.flatnonzero(block_of_row < block), unseen, near.size, last or not left_out)
+            )
+    if left_out:
+        for block in range(N_BLOCKS - 1):
+            of_block = block_of_row == block
+            splits.append(Split(np.flatnonzero(~of_block), np.flatnonzero(of_block), 0))
+    ordered = target.ordered()
+    return [split for split in splits if split.unseen.size and np.ptp(ordered[split.seen]) > 0]
 
 
 def _blocks(target: Target, groups: HostArray | None, rng: np.random.Generator) -> HostArray:

@@ -88,16 +88,21 @@ def summary(
     lost = np.zeros((*shape, n_rows))
     counts = np.zeros(n_rows)
     per_split: list[HostArray] = []
+    chosen: list[list[Judged]] = []
     p_values: list[float] = []
     n_next: list[int] = []
     for judged, split in zip(results, splits, strict=True):
         true = functions[split.unseen]
         predictions = np.array([one.predictions for one in judged])  # (pools, sizes, unseen, q)
-        errors = ((true - predictions) ** 2).sum(axis=-1)
-        lost[:, :, split.unseen] += errors
-        counts[split.unseen] += 1
-        of_unseen = None if weights is None else weights[split.unseen]
-        per_split.append(1 - _mean(errors, of_unseen) / _mean(errors[:, :1], of_unseen))
+        if split.judges:
+            errors = ((true - predictions) ** 2).sum(axis=-1)
+            lost[:, :, split.unseen] += errors
+            counts[split.unseen] += 1
+            of_unseen = None if weights is None else weights[split.unseen]
+            per_split.append(1 - _mean(errors, of_unseen) / _mean(errors[:, :1], of_unseen))
+            chosen.append(judged)
+        if split.n_next == 0:
+            continue
         # Rows are exchangeable, whatever their weights: they count alike in a test.
         near = slice(0, split.n_next)
         agreed, wanted = predictions[:, 1:, near].mean(axis=(0, 1)), true[near]
@@ -121,8 +126,8 @@ def summary(
     best_k = int(sizes[np.flatnonzero(possible >= least_mean)[0]])
     place = int(np.flatnonzero(sizes == best_k)[0]) or sizes.size - 1
     frequency = np.zeros(n_features)
-    for judged in results:
-        frequency[judged[best].sets[place]] += 1 / len(results)
+    for judged in chosen:
+        frequency[judged[best].sets[place]] += 1 / len(chosen)
     return Validation(
         k=sizes,
         mean=mean[best],

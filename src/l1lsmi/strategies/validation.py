@@ -2,9 +2,12 @@
 
 The rows are shuffled and cut into eight blocks. The first search sees the first half of them, the next one
 five blocks, then six, then seven. The sets that they find are judged by how well they predict the target in
-all blocks that the search has not seen (`_numerics/held_out`). The p-value comes from the block next to those
-that a search has seen: given the rows before it, the p-value of a block is uniform where the target does not
-depend on the features, so that the four p-values are independent of each other, and can be combined.
+all blocks that the search has not seen (`_numerics/held_out`). Half of few rows may not show which features
+act together: there, sizes are judged by searches that see all blocks but one, each block in turn.
+
+The p-value comes from the block next to those that a search has seen: given the rows before it, the p-value
+of a block is uniform where the target does not depend on the features, so that the four p-values are
+independent of each other, and can be combined.
 """
 
 from __future__ import annotations
@@ -40,6 +43,8 @@ POOLS = ((50, 2), (300, 6))
 #: Features at most that their number is chosen from, and how many there are where a pool is chosen first.
 MAX_SELECTED = 40
 POOL_SIZE = 10
+#: Up to so many rows, sizes are judged by searches that see all blocks of them but one.
+FEW_ROWS = 200
 #: Sets of at most so many features are judged at every size, larger ones at a few.
 EVERY_SIZE = 12
 LARGER = 1.2
@@ -137,14 +142,15 @@ def search_validated(
         return selection, found
     limit = budget.part(SHARE)
     judge: Any = partial(validate, bind, strategy, problem, budget=limit, **options)
+    left_out = problem.table.n_rows <= FEW_ROWS
     try:
         found = None
         if len(pools) > 1:
             found = judge(np.array([0, max(least, min(k or POOL_SIZE, n_units))]), pools)
         if k is None and (found is not None or len(pools) == 1):
-            found = _joined(
-                found, judge(sizes_up_to(most, least), pools if found is None else [found.best_pool])
-            )
+            pools_left, tested = (pools, True) if found is None else ([found.best_pool], False)
+            of_sizes = judge(sizes_up_to(most, least), pools_left, tested=tested, left_out=left_out)
+            found = _joined(found, of_sizes)
     except (KeyboardInterrupt, StoppedByCallback) as error:
         budget.cancelled = True
         selection = search(pools[0], k or max(least, min(POOL_SIZE, most)), budget)
@@ -215,6 +221,8 @@ def validate(
     seed: int,
     budget: Budget,
     constraints: Constraints | None = None,
+    tested: bool = True,
+    left_out: bool = False,
 ) -> Validation | None:
     """Search on parts of the rows, and judge what is found by the others.
 
@@ -234,6 +242,10 @@ def validate(
     seed : int
     budget : Budget
     constraints : Constraints or None
+    tested : bool
+        Whether the p-value is wanted.
+    left_out : bool
+        Whether sizes are judged by searches that see all blocks of rows but one.
 
     Returns
     -------
@@ -245,7 +257,7 @@ def validate(
     if rows.size < problem.table.n_rows or not problem.table.in_memory:
         problem = bind(problem, rows)
     groups = None if groups is None else groups[rows]
-    splits = make_splits(problem.target, groups, rng)
+    splits = make_splits(problem.target, groups, rng, tested=tested, left_out=left_out)
     functions = TargetFunctions.of(problem.target, rng).of_rows(problem.target)
     quick = strategy.quick()
     quick.orders_features = sizes.size > 2
@@ -287,11 +299,13 @@ def validate(
     n_splits = len(found) // len(pools)
     if n_splits == 0:
         return None
+    if n_splits < len(splits):  # then all that there are judge
+        splits = [split._replace(judges=True) for split in splits[:n_splits]]
     results = [found[i * len(pools) : (i + 1) * len(pools)] for i in range(n_splits)]
     weights = problem.target.row_weights
     least = 0 if constraints is None else len(constraints.forced)
     beside = constraints is not None and constraints.given.size > 0
-    given = (results, splits[:n_splits], functions, sizes, pools, groups, weights, problem.n_features, rng)
+    given = (results, splits, functions, sizes, pools, groups, weights, problem.n_features, rng)
     return summary(*given, least=least, beside=beside)
 
 
