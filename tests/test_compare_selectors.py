@@ -58,6 +58,22 @@ def test_errors_are_those_of_the_protocol():
     assert numbers.guess == pytest.approx(np.std(3.0 * y + X[:, 0]))
 
 
+def test_equal_sets_have_one_error(monkeypatch):
+    X, y = make_xor(120, random_state=0)
+    asked = []
+    real = module.error_on_rows
+
+    def counted(*args, **options):
+        asked.append(args[4].tolist())
+        return real(*args, **options)
+
+    monkeypatch.setattr(module, "error_on_rows", counted)
+    twice = {"one": L1LSMI(2, random_state=0), "other": L1LSMI(2, random_state=0)}
+    result = compare_selectors(twice, X, y, include_all=False)
+    assert len(asked) == 3
+    assert result.results[0].errors.tolist() == result.results[1].errors.tolist()
+
+
 def test_agreement_is_the_jaccard_index():
     X, y = make_xor(60, random_state=0)
     given = {"a": First((0, 1, 2)), "b": First((1, 2, 3)), "c": First((5,)), "d": First((0,), 1000)}

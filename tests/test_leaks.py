@@ -22,7 +22,7 @@ from l1lsmi._numerics.leaks.of_order import depends_on_order
 from l1lsmi._numerics.leaks.sample import chance_of_correlation, log_chance_of_order, ranks
 from l1lsmi._rows.table import Table
 from l1lsmi._validation.target import check_target
-from l1lsmi._warnings import Sentence, renamed
+from l1lsmi._warnings import DataWarning, Sentence, of_part_of_rows, renamed
 from l1lsmi.explain import data_warnings
 from l1lsmi.report import collect, render, schema
 from l1lsmi.sources import open_rows
@@ -399,6 +399,15 @@ def test_every_selector_warns_once(name):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             assert selector.fit(*made("classification", 60)).warnings_ == []
+
+
+def test_of_parts_of_the_rows_nothing_is_looked_for():
+    X, y = planted("classification", 60)
+    with of_part_of_rows(), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert L1LSMI(2, p_value=False).fit(X, y).warnings_ == []
+    with pytest.warns(DataWarning, match="gives away the target"):
+        L1LSMI(2, p_value=False).fit(X, y)
 
 
 def test_names_of_a_data_frame():

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -78,6 +81,25 @@ def renamed(sentences: Iterable[str], names: Sequence[str]) -> list[str]:
     return [each.with_names(names) if isinstance(each, Sentence) else each for each in sentences]
 
 
+# Not a parameter: it would have to be handed through the ``fit`` of every selector.
+_in_part: ContextVar[bool] = ContextVar("in_part", default=False)
+
+
+@contextmanager
+def of_part_of_rows() -> Iterator[None]:
+    """Nothing is said about the data of fits to some of the rows, nor looked for.
+
+    Rows of a part are in no order, and what is to be said is said of all rows.
+    """
+    token = _in_part.set(True)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)
+            yield
+    finally:
+        _in_part.reset(token)
+
+
 def data_warnings(table: RowTable, target: Target, names: Sequence[str] | None) -> list[str]:
     """What is to be said about the columns of a table before its features are used.
 
@@ -92,6 +114,8 @@ def data_warnings(table: RowTable, target: Target, names: Sequence[str] | None) 
     list of str
         One sentence each.
     """
+    if _in_part.get():
+        return []
     said = [*_about_missing(table), *_about_leaks(find_leaks(table, target), target)]
     return [Sentence(parts, names) for parts in said]
 

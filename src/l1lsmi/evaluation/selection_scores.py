@@ -18,6 +18,7 @@ from l1lsmi._validation.columns import Columns, take_rows
 from l1lsmi._validation.folds import check_groups
 from l1lsmi._validation.parameters import for_other_rows, seed_of
 from l1lsmi._validation.target import plain_target, target_rows
+from l1lsmi._warnings import of_part_of_rows
 from l1lsmi.evaluation._checks import check_any_kind, check_task, required
 from l1lsmi.evaluation._coordinates import learned_coordinates
 from l1lsmi.evaluation._folds import fold_rows
@@ -275,8 +276,8 @@ class _Data:
         if self.target.is_classification and np.unique(self.target.codes[train]).size == 1:
             return np.arange(0)  # all rows of the other class are held out
         beside = {} if name != SELECTED else {key: take_rows(v, train) for key, v in self.fit_params.items()}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of parts of the rows
+        with of_part_of_rows(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             fitted = selector.fit(take_rows(self.given, train), target_rows(self.y, train), **beside)
         if getattr(fitted, "stop_reason_", None) == "interrupted":
             raise KeyboardInterrupt

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
@@ -18,7 +18,7 @@ from l1lsmi._validation.columns import Columns, has_numbers_only, is_frame, take
 from l1lsmi._validation.folds import check_groups
 from l1lsmi._validation.parameters import check_seconds, for_other_rows, seed_of
 from l1lsmi._validation.target import plain_target, target_rows
-from l1lsmi._warnings import DataWarning
+from l1lsmi._warnings import of_part_of_rows
 from l1lsmi.evaluation._checks import check_any_kind, check_task, numbers_of, required
 from l1lsmi.evaluation._several import needs_standardised_error, standardised_error
 from l1lsmi.evaluation.protocols import error_on_rows
@@ -217,6 +217,8 @@ class _SplitData:
     task: str
     groups: HostArray | None
     splits: tuple[tuple[HostArray, HostArray], ...]
+    #: Errors of sets in splits: several selectors often select the same.
+    known: dict[tuple[int, tuple[int, ...]], float] = field(default_factory=dict)
 
     def evaluate_all(
         self,
@@ -260,8 +262,7 @@ class _SplitData:
                 if isinstance(rows, slice):
                     support = selected
                 else:
-                    train, test = self.splits[done - on_all_rows]
-                    errors[done - on_all_rows] = self._error(selected, train, test)
+                    errors[done - on_all_rows] = self._known_error(selected, done - on_all_rows)
                 done += 1
                 report(done)
         except _StoppedError:
@@ -275,13 +276,16 @@ class _SplitData:
     def _select(self, selector: Any, rows: Any) -> HostArray:
         if selector is None:
             return np.arange(len(self.columns.levels))
-        with warnings.catch_warnings():
-            if not isinstance(rows, slice):
-                # Of a split, whose rows are in no order and part of those that are warned of.
-                warnings.simplefilter("ignore", DataWarning)
+        with nullcontext() if isinstance(rows, slice) else of_part_of_rows():
             some = self.given if isinstance(rows, slice) else take_rows(self.given, rows)
             fitted = for_other_rows(selector).fit(some, target_rows(self.y, rows))
         return np.flatnonzero(fitted.get_support())
+
+    def _known_error(self, support: HostArray, split: int) -> float:
+        key = split, tuple(support.tolist())
+        if key not in self.known:
+            self.known[key] = self._error(support, *self.splits[split])
+        return self.known[key]
 
     def _error(self, support: HostArray, train: HostArray, test: HostArray) -> float:
         if needs_standardised_error(self.target):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import Parameter, signature
 from itertools import islice
@@ -22,7 +21,7 @@ from l1lsmi._validation.features import check_features, check_names, check_same_
 from l1lsmi._validation.parameters import for_other_rows
 from l1lsmi._validation.target import check_target, plain_target
 from l1lsmi._validation.weights import check_sample_weight
-from l1lsmi._warnings import DataWarning
+from l1lsmi._warnings import of_part_of_rows
 from l1lsmi.strategies.selection import StopReason
 
 
@@ -149,9 +148,7 @@ def beside_rows(beside: Mapping[str, Any], rows: HostArray) -> dict[str, Any]:
 
 def fitted(selector: Any, x: Any, y: HostArray | None, beside: Mapping[str, Any]) -> Any:
     """Fit a selector; Ctrl-C, which selectors of this package take for the end of a search, is raised."""
-    with warnings.catch_warnings():
-        # What is to be said about all rows is not said of each part of them.
-        warnings.simplefilter("ignore", DataWarning)
+    with of_part_of_rows():
         selector.fit(x, y, **beside)
     if getattr(selector, "stop_reason_", None) == StopReason.INTERRUPTED:
         raise KeyboardInterrupt

@@ -56,6 +56,10 @@ ROWS_OF_RARE = 2
 #: Values of an array that are worked on at a time, and rows at least.
 BLOCK_VALUES = 2**18
 FEWEST_ROWS = 200
+#: Values that stay in the processor's cache.
+CACHED_VALUES = 2**18
+#: The largest number of a byte.
+MOST_OF_BYTE = 255
 #: Rows in a part of a table in memory.
 BLOCK_ROWS = 2_000
 
@@ -145,10 +149,13 @@ class ColumnFunctions:
             return _columns_of(table, self.columns)
         x = in_float64(_columns_of(table, self.columns))
         xp = namespace(x)
-        edges = asarray_like(self.edges, x)
-        codes = xp.astype(x > edges[:, 0], xp.uint8)
-        for k in range(1, self.edges.shape[1]):
-            codes += xp.astype(x > edges[:, k], xp.uint8)
+        codes = empty(x.shape, x, xp.uint8)
+        for some, values in _column_slices(x):
+            below, *others = self.edges[some].T
+            of_some = xp.astype(values > asarray_like(below, x), xp.uint8)
+            for edge in others:
+                of_some += xp.astype(values > asarray_like(edge, x), xp.uint8)
+            codes[:, some] = of_some
         if self.missing.any():
             codes = xp.where(xp.isnan(x), xp.full_like(codes, MISSING_BIN), codes)
         return codes
@@ -278,16 +285,38 @@ def _rows_above(part: Part, functions: ColumnFunctions) -> HostArray:
         xp = namespace(x)
         weights = part.target.row_weights
         across = None if weights is None else asarray_like(weights[start:stop], x)[None, :]
-        edges = asarray_like(functions.edges, x)
-        for k in range(functions.edges.shape[1]):
-            above = x > edges[:, k]
-            counts = (
-                xp.sum(xp.astype(above, xp.int64), axis=0)
-                if across is None
-                else xp.reshape(across @ xp.astype(above, xp.float64), (-1,))
-            )
-            total[:, k] += to_numpy(counts)
+        for some, values in _column_slices(x):
+            for k, edge in enumerate(functions.edges[some].T):
+                above = values > asarray_like(edge, x)
+                if across is not None:
+                    counts = xp.reshape(across @ xp.astype(above, xp.float64), (-1,))
+                elif is_non_numpy(x):
+                    counts = xp.sum(xp.astype(above, xp.int64), axis=0)
+                else:
+                    counts = _true_rows(above)
+                total[some, k] += to_numpy(counts)
     return total
+
+
+def _true_rows(values: HostArray) -> HostArray:
+    """Rows that are true, of every column. Sums of bytes are many times as fast as sums of integers."""
+    total = np.zeros(values.shape[1], dtype=np.intp)
+    for start in range(0, len(values), MOST_OF_BYTE):
+        total += values[start : start + MOST_OF_BYTE].view(np.uint8).sum(axis=0, dtype=np.uint8)
+    return total
+
+
+def _column_slices(x: Array) -> Iterator[tuple[slice, Array]]:
+    """Some columns at a time, so many that their values stay in the cache; on a device, all."""
+    n_rows, n_columns = int(x.shape[0]), int(x.shape[1])
+    if is_non_numpy(x):
+        yield slice(None), x
+        return
+    step = max(1, CACHED_VALUES // max(n_rows, 1))
+    for start in range(0, n_columns, step):
+        check_time()
+        some = slice(start, min(start + step, n_columns))
+        yield some, np.ascontiguousarray(x[:, some])
 
 
 def row_slices(table: Table, width: int) -> Iterator[tuple[int, int]]:
@@ -316,7 +345,19 @@ def _without_rare_bins(
 
 
 def _polynomials(shares: HostArray, n_functions: int) -> tuple[HostArray, HostArray]:
-    """Orthonormal polynomials of the ranks under the shares of the bins, (m, bins), by Gram and Schmidt."""
+    """Orthonormal polynomials of the ranks under the shares of the bins, (m, bins).
+
+    Columns without equal values have the same shares, and their polynomials are computed once.
+    """
+    others = np.flatnonzero((shares != shares[0]).any(axis=1))
+    values, sizes = _orthonormal(shares[np.append(0, others)], n_functions)
+    places = np.zeros(len(shares), dtype=np.intp)
+    places[others] = np.arange(1, others.size + 1)
+    return values[places], sizes[places]
+
+
+def _orthonormal(shares: HostArray, n_functions: int) -> tuple[HostArray, HostArray]:
+    """The polynomials, by Gram and Schmidt."""
     ranks = 2 * np.cumsum(shares, axis=1) - shares - 1
     values = np.zeros((*shares.shape, n_functions))
     sizes = np.zeros(len(shares), dtype=np.intp)
