@@ -229,23 +229,23 @@ def wait_until(process, condition, seconds):
         time.sleep(0.002)
 
 
-def test_ten_kills_change_nothing(project, tmp_path):
+def test_six_kills_change_nothing(project, tmp_path):
     methods, trials, out = ["pc", "mrmr", "dawdle"], 4, tmp_path / "killed"
     seed = int(np.random.default_rng().integers(2**31))
     print(f"seed of the moments: {seed}")
     rng = np.random.default_rng(seed)
     n_cells = 3 * len(methods) * trials
-    # Six times in the midst of its work, four times while it starts or takes stock of what is there.
-    amidst = sorted(int(n) for n in rng.choice(range(1, n_cells - 8), 6, replace=False))
+    # Four times in the midst of its work, twice while it starts or takes stock of what is there.
+    amidst = sorted(int(n) for n in rng.choice(range(1, n_cells - 8), 4, replace=False))
     ends = []
-    for target in [amidst[0], None, amidst[1], None, amidst[2], None, amidst[3], None, *amidst[4:]]:
+    for target in [amidst[0], None, amidst[1], None, *amidst[2:]]:
         process = project(methods, trials, out, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         if target is not None:
             wait_until(process, lambda target=target: len(finished_cells(out)) >= target, 30)
         time.sleep(rng.uniform(0, 1.2 if target is None else 0.1))
         os.killpg(process.pid, signal.SIGKILL)
         ends.append(process.wait())
-    assert ends.count(-signal.SIGKILL) >= 8  # a fast machine may have come to the end before
+    assert ends.count(-signal.SIGKILL) >= 5  # a fast machine may have come to the end before
     assert finished_cells(out)
     process = project(methods, trials, out, stdout=subprocess.PIPE)
     output, _ = process.communicate(timeout=60)

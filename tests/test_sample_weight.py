@@ -576,3 +576,15 @@ def test_warnings_are_about_rows_as_given():
         "number the rows" in sentence or "numbers the rows" in sentence for sentence in selector.warnings_
     )
     assert to_numpy(X).shape == (200, 4) and MutualInformation().score(X, y, rng.random(200)) > 0
+
+
+def test_weights_that_are_lost_in_sums_count_as_zero():
+    X, y = problem_data("classification", n=60)
+    weights = np.ones(60)
+    weights[40:] = 1e-200
+    one = L1HSIC(2, random_state=0).fit(X, y, sample_weight=weights)
+    other = L1HSIC(2, random_state=0).fit(X[:40], y[:40])
+    assert one.hsic_ == other.hsic_ and np.array_equal(one.support_, other.support_)
+    weights[1:] = 1e-200
+    with pytest.raises(ValueError, match="at least 1e-15 of the largest"):
+        L1HSIC(2).fit(X, y, sample_weight=weights)

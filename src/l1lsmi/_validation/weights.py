@@ -10,6 +10,8 @@ from sklearn.utils._param_validation import StrOptions
 
 from l1lsmi._arrays import HostArray, is_non_numpy, to_numpy
 
+#: Weights below this share of the largest one are lost in rounding errors of sums: they count as 0.
+NEGLIGIBLE = 1e-15
 #: What says how classes are weighted.
 CLASS_WEIGHTS: list[Any] = [dict, StrOptions({"balanced"}), None]
 
@@ -46,6 +48,7 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> HostArray | None:
         )
     if not weights.any():
         raise ValueError("sample_weight is zero in every row: give at least 2 rows a positive weight.")
+    weights[weights < NEGLIGIBLE * weights.max()] = 0.0
     return weights
 
 
@@ -54,7 +57,7 @@ def check_enough_rows(n_rows: int) -> None:
     if n_rows < 2:
         raise ValueError(
             f"sample_weight leaves n_samples={n_rows}, but at least 2 rows are required: give more "
-            "rows a positive weight."
+            f"rows a positive weight, at least {NEGLIGIBLE:g} of the largest."
         )
 
 

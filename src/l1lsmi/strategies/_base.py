@@ -85,6 +85,8 @@ class Strategy(CheckedParameters):
     searched_sizes: ClassVar[tuple[int, ...]] = ()
     #: Whether the selected features are ordered, where that takes time.
     orders_features: bool = True
+    #: Sets of fewer features than this are not needed of the order.
+    orders_down_to: int = 1
     #: Up to so many rows a search draws nothing from a seed.
     n_rows_unseeded: ClassVar[int] = 0
     #: What a step is called in the progress bar.

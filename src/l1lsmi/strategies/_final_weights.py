@@ -44,7 +44,7 @@ def weighted_selection(
     state: WeightingState,
     scores: ScoreCache,
     budget: Budget,
-    ordered: bool = True,
+    down_to: int = 1,
 ) -> WeightedSelection:
     """Weight and order the chosen features, and fill up with constant columns.
 
@@ -61,8 +61,8 @@ def weighted_selection(
     scores : ScoreCache
         Of the explored rows.
     budget : Budget
-    ordered : bool
-        Whether the chosen features are ordered.
+    down_to : int
+        The smallest set that is needed of the order of the chosen features.
     """
     assert state.best is not None
     if explored is not whole and not budget.spent():
@@ -75,7 +75,8 @@ def weighted_selection(
     constant = np.setdiff1d(np.arange(whole.n_features), whole.columns)
     support[constant[: k - columns.size]] = True
     ranking = rank(support, state.survival())
-    inside = _elimination_order(scores, state.best, weights, budget) if ordered else columns
+    ordered = columns.size > down_to
+    inside = _elimination_order(scores, state.best, weights, budget, down_to) if ordered else columns
     if ordered and budget.spent():
         _end_early(state)
     others = np.setdiff1d(np.arange(whole.n_features), columns)
@@ -213,14 +214,16 @@ def _short_ascent(draw: Draws, columns: HostArray, model: Model) -> HostArray:
     return np.asarray(to_numpy(ascent.weights)[0])
 
 
-def _elimination_order(scores: ScoreCache, best: FeatureSet, weights: HostArray, budget: Budget) -> HostArray:
+def _elimination_order(
+    scores: ScoreCache, best: FeatureSet, weights: HostArray, budget: Budget, down_to: int
+) -> HostArray:
     """The features of a set, those first that stay longest while the others are eliminated.
 
     The loss decides between sets without one of the features that the gradient calls weakest.
     """
     present, eliminated = np.array(best, dtype=np.intp), list[int]()
     with while_time_is_left(budget):
-        while present.size > 1 and not budget.spent():
+        while present.size > down_to and not budget.spent():
             support = tuple(int(j) for j in present)
             gradient = scores.gradient(support, present)
             weakest = present[np.argsort(gradient, kind="stable")]

@@ -198,5 +198,6 @@ class L1Weighting(Strategy):
     def _result(self, search: WeightingSearch, k: int, state: Any, budget: Budget) -> WeightedSelection:
         state.best = state.complete(search.explored.columns, k)
         problems = (search.whole, search.explored, search.draw)
-        found = weighted_selection(*problems, k, state, search.scores, budget, self.orders_features)
+        down_to = self.orders_down_to if self.orders_features else k
+        found = weighted_selection(*problems, k, state, search.scores, budget, down_to)
         return found if search.terms is None else replace(found, p_value=search.terms.p_value)

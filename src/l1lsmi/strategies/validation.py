@@ -13,6 +13,7 @@ independent of each other, and can be combined.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
@@ -355,7 +356,9 @@ def _judged(
     sets: list[HostArray] = []
     for size in searched:
         wanted = max(least, strategy.size_for_order(size)) if several else size
-        selection = _search(strategy, some, wanted, budget, allowed)
+        ordering = copy(strategy)
+        ordering.orders_down_to = max(1, len(sets) and int(sizes[len(sets) - 1]))
+        selection = _search(ordering, some, wanted, budget, allowed)
         if selection.stop_reason == StopReason.INTERRUPTED:
             raise KeyboardInterrupt
         # Sizes in between come from the order of the next larger set.

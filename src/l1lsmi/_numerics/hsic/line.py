@@ -112,6 +112,8 @@ def chebyshev_series(half_length: float) -> HostArray | None:
     series : numpy.ndarray of shape (n_terms, n_terms) or None
         None where it would take too many terms.
     """
+    if half_length > MOST_TERMS:  # it may be infinite
+        return None
     n_terms = int(14 + 7.5 * half_length)  # enough as a rule
     while n_terms <= MOST_TERMS:
         points, transform = _transform(n_terms)
