@@ -48,7 +48,7 @@ def main() -> None:
     stable = StabilitySelector(
         FeatureSelector(Pearson(), Ranking(), 2), 4, threshold=0.5, random_state=0
     ).fit(X, y)
-    print("stable:", stable.frequency_.max())
+    print("stable:", stable.frequency_.tolist())
 
     explanation: Explanation = explain_selection(selector, X, y)
     print("contributions:", len(explanation.contributions.names))
