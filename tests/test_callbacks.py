@@ -104,7 +104,12 @@ def test_an_error_of_a_callback_is_that_of_the_fit():
 
 def test_what_cannot_be_called_is_refused():
     X, y = data()
-    assert_refused(FeatureSelector(HSIC(), Ranking(), 2, callbacks=[print, 3]), X, y, "has 3 at place 1")
+    assert_refused(
+        FeatureSelector(HSIC(), Ranking(), 2, callbacks=[print, 3]),
+        X,
+        y,
+        "has 3 at index 1, which is not callable",
+    )
     assert_refused(FeatureSelector(HSIC(), Ranking(), 2, callbacks=3), X, y, "'callbacks' parameter")
 
 

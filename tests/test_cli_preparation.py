@@ -186,14 +186,18 @@ def test_weights_covariates_and_constraints_are_passed_on(capfd, visits, recorde
         (["-m", "lasso", "--covariates", "weight"], 2, "--covariates is not supported by the method lasso"),
         (["-m", "lasso", "--include", "noise"], 2, "--include is not supported by the method lasso"),
         (["-m", "lasso", "--jobs", "2"], 2, "--jobs is not supported by the method lasso"),
-        (["-m", "mrmr", "--include", "id"], 2, "--include 'id' is no feature: it is left out: every value"),
+        (
+            ["-m", "mrmr", "--include", "id"],
+            2,
+            "--include 'id' is not a feature: it is left out: every value",
+        ),
         (["--groups", "patients"], 1, "no column named 'patients': did you mean 'patient'"),
-        (["--weights", "colour"], 1, "column of weights 'colour' has values that are no numbers"),
+        (["--weights", "colour"], 1, "column of weights 'colour' has values that are not numbers"),
         (["--groups", "ill"], 1, "The target 'ill' cannot be in groups too"),
         (["--covariates", "id"], 1, "The covariate 'id' cannot be used, as it is left out: every value"),
         (["--drop", "colours"], 1, "no column named 'colours': did you mean 'colour'"),
         (["--missing", "impute"], 2, "impute"),
-        (["--jobs", "0"], 2, "0 processes do nothing"),
+        (["--jobs", "0"], 2, "0 is not a number of processes: pass 1"),
     ],
 )
 def test_wrong_columns_are_one_sentence(capfd, visits, recorder, options, code, words):
@@ -226,7 +230,7 @@ def test_apply_writes_columns_as_they_are_or_as_they_were_read(capfd, visits, sa
     plain = call(capfd, "apply", saved, new, "--keep", "patient")
     assert plain.out == 'patient,price,colour\nq1,"€1,250.50",red\nq2,ask,mauve\nq3,€3,unclear\n'
     assert "Column 'colour' has 1 level that the file of the selection did not have: 'mauve'." in plain.err
-    assert "Column 'price' has 1 cell that is no number" in plain.err and "'ask' in row 1" in plain.err
+    assert "Column 'price' has 1 cell that is not a number" in plain.err and "'ask' in row 1" in plain.err
     prepared = call(capfd, "apply", saved, new, "--keep", "patient", "--prepared", "-q")
     assert prepared.out == "patient,price,colour\nq1,1250.5,red\nq2,,\nq3,3,\n" and prepared.err == ""
     output = visits.folder / "out.parquet"

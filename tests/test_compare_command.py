@@ -53,16 +53,16 @@ def test_methods_by_name_and_path():
     ("methods", "words"),
     [
         ("", "--methods has '', which is none of: l1-lsmi"),
-        ("magic", "--methods has 'magic', which is none of: l1-lsmi"),
-        ("sklearn.svm.SVC", "'sklearn.svm.SVC', which is none of"),
-        ("no_such_library.Selector", "nor is it the import path of a selector"),
+        ("magic", "--methods has 'magic', which is neither the import path of a selector"),
+        ("sklearn.svm.SVC", "'sklearn.svm.SVC', which is neither"),
+        ("no_such_library.Selector", "which is neither the import path of a selector"),
         (
             "sklearn.feature_selection.RFE",
             "RFE', which needs estimator: compare it",
         ),
         (
             "sklearn.feature_selection.SelectFdr",
-            "has no number of features to set: compare it in Python",
+            "has no parameter for the number of features: compare it in Python",
         ),
     ],
 )

@@ -177,7 +177,7 @@ def test_formats_that_are_not_read(tmp_path, suffix):
 def test_formats_that_are_not_read_are_known_by_their_bytes():
     assert "never loaded" in refusal(io.BytesIO(pickle.dumps({"a": 1})))
     assert "numpy.savez" in refusal(io.BytesIO(saved(np.save, np.eye(2))))
-    assert "old format of Excel" in refusal(io.BytesIO(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(99)))
+    assert "old Excel format" in refusal(io.BytesIO(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(99)))
     assert "no .npz and no .xlsx" in refusal(io.BytesIO(zipped(readme="x")))
 
 

@@ -240,6 +240,6 @@ def test_a_report_says_what_there_was_no_time_for():
     selector = fitted(FeatureSelector(Pearson(), Ranking(), 2), X, y)
     found = collect(selector, X, y, time_limit=1e-6)
     assert found["notes"] == [
-        "The time limit left out explanations and the test of a model on held-out rows."
+        "Left out because of the time limit: explanations and the test of a model on held-out rows."
     ]
     assert found["redundancy"] is None and found["held_out"] is None and len(found["chosen"]["rows"]) == 2

@@ -129,19 +129,19 @@ def test_directories_that_are_empty_or_have_other_files(folder, monkeypatch):
 
 
 def test_functions_that_are_not_called_without_arguments():
-    words = "X is a function that wants an argument, 'n': pass one without arguments"
+    words = "X is a function with the argument 'n': pass a function without arguments"
     assert_refused(selector(), lambda n: iter([X]), Y, words)
     assert_refused(selector(), lambda *, n: iter([X]), Y, words)
     assert selector().fit(lambda n=30, *rest: iter([X[:n], X[n:]]), Y).support_.tolist() == FIRST
     for given, kind in ((X, "ndarray"), (FRAME, "DataFrame"), (None, "NoneType")):
         assert_refused(
-            selector(), lambda given=given: given, Y, f"X is a function that gives a {kind}: let it"
+            selector(), lambda given=given: given, Y, f"X is a function that gives {kind}: it must"
         )
 
 
 def test_lists_as_blocks():
     assert selector().fit(lambda: [X[:30].tolist(), X[30:].tolist()], Y).support_.tolist() == FIRST
-    words = "Block 0 of X is a list that is no table of numbers: let a block be an array"
+    words = "Block 0 of X is a list that is not a table of numbers: pass an array"
     assert_refused(selector(), lambda: iter([[X[:30], Y[:30]], [X[30:], Y[30:]]]), None, words)
     assert_refused(selector(), lambda: iter([[[1, 2], [3]]]), [0, 1], words)
 

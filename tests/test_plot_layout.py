@@ -159,7 +159,7 @@ def test_what_cannot_be_drawn_raises_a_clear_error():
         FrequencyDisplay([0.0, 0.0]).plot()
     with pytest.raises(ValueError, match="scores has 1 entries, but sizes has 2: pass one for each size"):
         ScoreBySizeDisplay([1, 2], [0.5])
-    with pytest.raises(ValueError, match=r"path=3 is no path: pass what explain\.path_table returns"):
+    with pytest.raises(ValueError, match=r"path=3 is not a path: pass what explain\.path_table returns"):
         SelectionPathDisplay(3)
     with pytest.raises(ValueError, match="path has no steps"):
         SelectionPathDisplay(explain.PathTable("none", ())).plot()
@@ -179,9 +179,9 @@ def test_what_cannot_be_drawn_raises_a_clear_error():
     [
         ("x1", "features='x1' is no pair: pass two names or indices"),
         ((1, 2, 3), "is no pair"),
-        ((1, "dose"), "features has 'dose', which is no feature: pass a name, or an index from 0 to 5"),
-        ((1, 6), "features has 6, which is no feature"),
-        ((1, True), "features has True, which is no feature"),
+        ((1, "dose"), "features has 'dose', which is not a feature: pass a name, or an index from 0 to 5"),
+        ((1, 6), "features has 6, which is not a feature"),
+        ((1, True), "features has True, which is not a feature"),
     ],
 )
 def test_pairs_of_unknown_features_raise_a_clear_error(features, message):

@@ -291,7 +291,7 @@ def test_unknown_levels_become_missing_with_a_warning():
 
 def test_cells_that_are_no_numbers_become_missing_with_a_warning():
     preparation = TablePreparation().fit(frame(a=[1, 4, 9, 25]))
-    with pytest.warns(UserWarning, match="Column 'a' has 1 cell that is no number .* 'many' in row 1"):
+    with pytest.warns(UserWarning, match="Column 'a' has 1 cell that is not a number .* 'many' in row 1"):
         assert as_lists(preparation.transform(frame(a=["1", "many", "3"])))["a"] == [1, None, 3]
 
 
@@ -343,7 +343,7 @@ def test_tables_that_are_refused(X, message):
     [
         ({"drop": "a"}, "drop='a' must be a sequence of str"),
         ({"na_values": [-999]}, r"na_values=\[-999\] must be a sequence of str"),
-        ({"keep": ["A"]}, "keep has 'A', which is no column of X: did you mean 'a'"),
+        ({"keep": ["A"]}, "keep has 'A', which is not a column of X: did you mean 'a'"),
         ({"categorical": ["z"]}, "categorical has 'z'"),
         ({"max_levels": 1}, "max_levels=1 must be a whole number of at least 2"),
         ({"dates": "months"}, "dates='months' is unknown: pass one of 'days', 'drop'"),

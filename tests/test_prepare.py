@@ -173,7 +173,7 @@ def test_groups_weights_and_covariates_are_no_features():
         ({"groups": "patients"}, "no column named 'patients': did you mean 'patient'"),
         ({"groups": "y"}, "The target 'y' cannot be in groups too"),
         ({"groups": "patient", "weights": "patient"}, "column of groups 'patient' cannot be in weights too"),
-        ({"weights": "patient"}, "column of weights 'patient' has values that are no numbers"),
+        ({"weights": "patient"}, "column of weights 'patient' has values that are not numbers"),
         ({"groups": "patient", "drop": ["patient"]}, "cannot be in drop too"),
         ({"covariates": ["still"]}, "The covariate 'still' cannot be used, as it is left out: constant"),
         ({"weights": "gaps"}, "column of weights 'gaps' has no value in 1 row"),
@@ -200,7 +200,7 @@ def test_text_that_is_numbers_can_be_the_target():
     assert prepared.notes[:3] == (
         "Left out 1 row without a value of the target 'price'.",
         "1 column with commas between thousands and the currency €: 'price'.",
-        "Column 'price' has 1 cell that is no number and counts as missing (rows from 0): 'on request' in "
+        "Column 'price' has 1 cell that is not a number and counts as missing (rows from 0): 'on request' in "
         "row 40.",
     )
 

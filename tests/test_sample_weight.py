@@ -451,7 +451,7 @@ def test_what_is_left_must_tell_features_apart():
     same = np.where(np.arange(N)[:, None] < 30, X, 1.0)
     with pytest.raises(ValueError, match="X has only constant columns"):
         L1LSMI(2).fit(same, y, sample_weight=np.arange(N) >= 30)
-    with pytest.raises(ValueError, match="The blocks bring weights and sample_weight is given too"):
+    with pytest.raises(ValueError, match="The blocks of X have weights and sample_weight is given too"):
         L1LSMI(2).fit(blocks_of(X, y, counts()), sample_weight=counts())
     with pytest.raises(ValueError, match="blocks have no names"):
         L1LSMI(2).fit(blocks_of(X, y), sample_weight="w")

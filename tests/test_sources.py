@@ -212,16 +212,19 @@ def test_files_that_will_not_do_get_a_sentence(tmp_path):
 def test_blocks_that_will_not_do_get_a_sentence():
     frame, y = table("regression")
     x = frame.to_numpy()
-    assert_refused(selector(), lambda: 3, y, "gives a int: let it give an iterator")
+    assert_refused(selector(), lambda: 3, y, "gives int: it must give an iterator")
     assert_refused(selector(), lambda: iter([x[:, 0]]), y, "Block 0 of X has shape")
     assert_refused(
-        selector(), lambda: iter([x, x[:, :2]]), y, "Block 1 of X has 2 columns, those before have 5"
+        selector(),
+        lambda: iter([x, x[:, :2]]),
+        y,
+        "Block 1 of X has 2 columns, but those before have 5: pass",
     )
-    assert_refused(selector(), lambda: iter([x]), None, "bring no targets")
+    assert_refused(selector(), lambda: iter([x]), None, "the blocks of X have no targets")
     assert_refused(selector(), lambda: iter([(x, y)]), y, "y is given too")
     assert_refused(selector(), lambda: iter([]), y, "n_samples=0")
     assert_refused(selector(), lambda: iter([x[:, :2] * 0]), y, "constant")
-    assert_refused(selector(), lambda: iter([[["a", "b"]]]), y, "Block 0 of X is a list that is no table")
+    assert_refused(selector(), lambda: iter([[["a", "b"]]]), y, "Block 0 of X is a list that is not a table")
 
 
 def test_selectors_that_need_rows_in_memory_say_so(tmp_path):

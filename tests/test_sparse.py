@@ -345,7 +345,7 @@ def test_too_many_features_of_a_large_table(small_limit):
 def test_baselines_on_large_tables_say_what_they_chose_from(small_limit, name):
     X, effect = rare_words()
     found = getattr(baselines, name)(3).fit(X, effect)
-    assert f"{name} chose among the 50 with the largest single effects." in found.warnings_[-1]
+    assert f"{name} considers only the 50 with the largest single effects." in found.warnings_[-1]
     assert set(found.get_support(indices=True)) <= set(np.flatnonzero(found.ranking_ <= 48))
     if name in ("LassoK", "QPFS"):
         assert found.get_support(indices=True).tolist() == [5, 400, 899]

@@ -190,7 +190,7 @@ class Selector(SelectorMixin, CheckedParameters):
         kept = by_single_effect(table, target, table.varying)[:n_kept]
         scale = np.zeros_like(table.scale)
         scale[kept] = table.scale[kept]
-        said = f"{what}: {type(self).__name__} chose among the {n_kept:,} with the largest single effects."
+        said = f"{what}: {type(self).__name__} considers only the {n_kept:,} with the largest single effects."
         return replace(table, scale=scale), [said]
 
     def _n_units(self, constraints: Constraints) -> int | None:
@@ -429,7 +429,8 @@ class Selector(SelectorMixin, CheckedParameters):
         columns = np.flatnonzero(self._get_support_mask())
         if X.shape[1:] != (columns.size,):
             raise ValueError(
-                f"X has shape {X.shape}, but {columns.size} features are selected: pass what transform gives."
+                f"X has shape {X.shape}, but {columns.size} features are selected: pass the output of "
+                "transform."
             )
         entries = X.tocoo()
         places = (entries.row, columns[entries.col])

@@ -107,8 +107,8 @@ def select(**options: Any) -> int | None:
 @click.option(
     "--prepared",
     is_flag=True,
-    help="Write the selected columns as they were read for the selection: text that is numbers as numbers, "
-    "dates as days, and nothing for levels that the selection did not have.",
+    help="Write values as the selection read them: text with numbers as numbers, dates as days, and empty "
+    "cells for levels that the selection does not know.",
 )
 @click.option(
     "--output",
@@ -182,8 +182,10 @@ def compare(**options: Any) -> int | None:
     show_default=True,
     help="Dependence measures, separated by commas.",
 )
-@click.option("--sort", type=click.Choice(MEASURES), help="Measure to sort by; by default the first.")
-@click.option("--top", type=click.IntRange(min=1), help="Print at most so many columns.")
+@click.option(
+    "--sort", type=click.Choice(MEASURES), help="Measure to sort by; by default the first of --measures."
+)
+@click.option("--top", type=click.IntRange(min=1), help="Print at most this many columns.")
 @max_rows_option(2000, at_least=10)
 @time_limit_option("Stop after this time, reading included, with the columns measured so far.")
 @preparing_options

@@ -60,8 +60,8 @@ def find_method(name: str) -> Method:
     found = _imported(name) if "." in name else None
     if not isinstance(found, type) or not all(hasattr(found, method) for method in ("fit", "get_support")):
         raise click.UsageError(
-            f"--methods has {printable(name)!r}, which is none of: {', '.join(METHODS)}; nor is it the "
-            "import path of a selector, such as sklearn.feature_selection.SelectKBest."
+            f"--methods has {printable(name)!r}, which is neither the import path of a selector, such as "
+            f"sklearn.feature_selection.SelectKBest, nor one of: {', '.join(METHODS)}."
         )
     known = inspect.signature(found).parameters
     size = next((name for name in SIZES if name in known), None)
@@ -71,7 +71,7 @@ def find_method(name: str) -> Method:
         if p.default is p.empty and p.name != size and p.kind == p.POSITIONAL_OR_KEYWORD
     ]
     if size is None or needed:
-        lacks = f"needs {needed[0]}" if needed else "has no number of features to set"
+        lacks = f"needs {needed[0]}" if needed else "has no parameter for the number of features"
         raise click.UsageError(f"--methods has {printable(name)!r}, which {lacks}: compare it in Python.")
 
     def build(k: int | None, **settings: Any) -> Any:

@@ -87,7 +87,7 @@ def time_limit_option(help: str) -> Callable[[Function], Function]:
 
 def max_rows_option(default: int, at_least: int) -> Callable[[Function], Function]:
     """--max-rows."""
-    text, rows = "Use a random sample of at most so many rows.", click.IntRange(min=at_least)
+    text, rows = "Use a random sample of at most this many rows.", click.IntRange(min=at_least)
     return click.option("--max-rows", type=rows, default=default, show_default=True, help=text)
 
 
@@ -114,7 +114,9 @@ def columns_option(*names: str, help: str) -> Callable[[Function], Function]:
 role_options = _group(
     click.option("--groups", metavar="COLUMN", help="Groups of rows that belong together, such as patients."),
     click.option("--weights", metavar="COLUMN", help="Weights of the rows."),
-    columns_option("--covariates", help="Columns that the target may depend on beside the features."),
+    columns_option(
+        "--covariates", help="Columns that are in every set that is compared, and are never selected."
+    ),
 )
 constraint_options = _group(
     columns_option("--include", help="Select these columns in any case."),
@@ -124,7 +126,7 @@ constraint_options = _group(
 
 def _not_zero(context: click.Context, parameter: click.Parameter, value: int | None) -> int | None:
     if value == 0:
-        raise click.BadParameter("0 processes do nothing: give a number of at least 1, or -1.")
+        raise click.BadParameter("0 is not a number of processes: pass 1 or more, or -1 for one per core.")
     return value
 
 
@@ -158,7 +160,8 @@ preparing_options = _group(
         "--na-values",
         multiple=True,
         metavar="TEXT,...",
-        help="Text that stands for a missing value, beside the empty text, NA, n/a, -, ? and the like.",
+        help="Text that stands for a missing value, in addition to the empty text, NA, n/a, -, ? and "
+        "the like.",
     ),
     columns_option("--categorical", help="Take columns for categories whatever they look like."),
     columns_option("--drop", help="Leave columns out."),

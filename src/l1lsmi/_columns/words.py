@@ -21,9 +21,9 @@ def _unread_cells(name: str, reading: Reading) -> str:
     named = ", ".join(f"{quoted(text)} in row {row}" for row, text in reading.unread)
     n_more = reading.n_unread - len(reading.unread)
     more = f" and {n_more} more" if n_more else ""
-    are = f"cells that are no {what}s and count"
+    are = f"cells that are not {what}s and count"
     if reading.n_unread == 1:
-        are = f"cell that is no {what} and counts"
+        are = f"cell that is not a {what} and counts"
     return f"Column {quoted(name)} has {reading.n_unread} {are} as missing (rows from 0): {named}{more}."
 
 

@@ -18,7 +18,7 @@ from l1lsmi._rows.statistics import column_statistics, is_constant, merged_stati
 from l1lsmi._rows.table import PART_ROWS, Resources, Table
 
 OTHER_ROWS = (
-    "X gave {} rows on this pass and {} on the first: let it give the same rows each time it is read."
+    "X gave {} rows on this pass and {} on the first: it must give the same rows each time it is read."
 )
 
 

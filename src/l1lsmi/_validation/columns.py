@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from numbers import Integral, Real
@@ -102,6 +102,16 @@ def numbers_of_frame(X: Any) -> Columns:
     return read_frame(X, None)
 
 
+def check_same_names(names: Iterable[Any], known: Iterable[Any]) -> None:
+    """Check that as many columns as a selector was fitted to have the same names in the same order."""
+    for name, of_fit in zip(map(str, names), map(str, known), strict=True):
+        if name != of_fit:
+            raise ValueError(
+                f"X has column {name[:60]!r} where the selector was fitted to {of_fit[:60]!r}: pass the same "
+                "columns, in the same order."
+            )
+
+
 def take_columns(X: Any, selector: Any) -> Any:
     """The selected columns of a dataframe, as a dataframe of the same library.
 
@@ -117,11 +127,8 @@ def take_columns(X: Any, selector: Any) -> Any:
             f"X has {len(names)} features, but {type(selector).__name__} is expecting "
             f"{selector.n_features_in_} features as input."
         )
-    if known is not None and [str(name) for name in names] != [str(name) for name in known]:
-        raise ValueError(
-            "X has other column names, or the same in another order, than those the selector was fitted to: "
-            "pass the same columns."
-        )
+    if known is not None:
+        check_same_names(names, known)
     levels = getattr(selector, "categories_", None) or [None] * len(names)
     for series, of_fit in zip(frame.iter_columns(), levels, strict=True):
         _check_column(series, str(series.name), of_fit)

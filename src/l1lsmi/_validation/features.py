@@ -98,7 +98,7 @@ def check_device(table: Any, device: str) -> Table:
     try:
         return replace(here, x=to_device(here.x, device))
     except ValueError as error:
-        raise ValueError(f"device={device!r} {error}: pass another one, or None.") from None
+        raise ValueError(f"device={device!r} {error}: pass another device, or None.") from None
 
 
 def check_supports_out_of_core(selector: Any, X: Any, visits: bool) -> None:
@@ -135,7 +135,9 @@ def check_pairs(X: Any, y: HostArray, n_features: int, n_targets: int = 1) -> Ar
     try:
         X = X if is_non_numpy(X) else np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"X cannot be read as a table of numbers: {error}.") from None
+        raise ValueError(
+            f"X cannot be read as a table of numbers ({error}): encode or drop other values."
+        ) from None
     if X.ndim != 2 or X.shape[1] != n_features:
         raise ValueError(f"X has shape {tuple(X.shape)}, but {n_features} features are expected in each row.")
     if y.shape != ((X.shape[0],) if n_targets == 1 else (X.shape[0], n_targets)):

@@ -273,10 +273,7 @@ def _classes(y: HostArray, row_weights: HostArray | None = None, what: str = "y"
     assert target.classes is not None
     if target.classes.size < 2:
         raise ValueError(
-            _start(
-                f"{what} has one class only, {str(target.classes[0])!r}: at least 2 classes are needed to "
-                "tell features apart."
-            )
+            _start(f"{what} has one class only, {str(target.classes[0])!r}: pass rows of at least 2 classes.")
         )
     return target
 

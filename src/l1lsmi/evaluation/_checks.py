@@ -50,7 +50,9 @@ def check_any_kind(X: Any, y: Any, task: str, categorical: Any) -> tuple[Columns
     """Check features of any kind, which are then in memory, and the target."""
     x, columns = check_columns(X, categorical=categorical)
     if isinstance(x, SparseMatrix):
-        raise ValueError("X is a sparse matrix, of which models are not fitted here: pass X.toarray().")
+        raise ValueError(
+            "X is a sparse matrix, but models are fitted to dense arrays only: pass X.toarray()."
+        )
     target = check_target(y, task)
     check_same_rows(int(x.shape[0]), target.n_rows)
     return columns or Columns(to_numpy(x), [None] * int(x.shape[1]), None), target

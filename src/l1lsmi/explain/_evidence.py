@@ -76,8 +76,8 @@ def evidence(selector: Any) -> str | None:
     share = validation.mean[_place(validation, n_selected)]
     if share <= 0:
         return (
-            f"{_capital(UNSEEN)}, predictions agree with the target ({p}), but have no smaller errors than "
-            "without features."
+            f"{_capital(UNSEEN)}, predictions agree with the target ({p}), but their errors are not "
+            "smaller than without features."
         )
     return f"{_capital(UNSEEN)}, {these} {percent(share)} of the variation of the target ({p})."
 
@@ -99,7 +99,8 @@ def how_many(selector: Any) -> str | None:
     validation: Validation | None = selector.validation_
     if validation is None:
         return (
-            "The search was stopped before it chose a number of features: these are the most it considered."
+            "The search was stopped before it chose a number of features: this is the largest number that it "
+            "considered."
         )
     top = int(validation.mean.argmax())
     largest, most = int(validation.k[top]), percent(float(validation.mean[top]))

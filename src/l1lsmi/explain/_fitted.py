@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from l1lsmi._arrays import Array, HostArray
-from l1lsmi._validation.columns import Columns
+from l1lsmi._validation.columns import Columns, check_same_names
 from l1lsmi._validation.tables import check_columns
 from l1lsmi.strategies.selection import STOPPED
 
@@ -54,10 +54,8 @@ def read_columns(selector: Any, X: Any) -> tuple[Array, Columns | None]:
             "pass all features, selected or not."
         )
     known, given = getattr(selector, "feature_names_in_", None), given_names(X)
-    if known is not None and given is not None and given != [str(name) for name in known]:
-        raise ValueError(
-            "X has other column names than those the selector was fitted to: pass the same columns."
-        )
+    if known is not None and given is not None:
+        check_same_names(given, known)
     return checked, columns
 
 

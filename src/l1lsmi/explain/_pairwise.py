@@ -38,7 +38,7 @@ def copied(table: RowTable, one: int, other: int, correlation: float) -> str | N
     levels = (0, 0) if table.kinds is None else tuple(table.kinds.n_levels[[one, other]].tolist())
     if levels[0] != levels[1]:
         return None
-    return "it has, under other names, the levels of" if levels[0] else "it is a rescaled copy of"
+    return "it is a relabelled copy of" if levels[0] else "it is a rescaled copy of"
 
 
 class PairwiseSMI:

@@ -58,7 +58,7 @@ def table_with_header(
         table.add_note(f"Left out {counted(len(empty), 'column')} with neither a name nor values.")
     if 0 in unnamed and 0 in kept:
         table.exclude(0)
-        table.add_note("The first column has no name: it is read as row names, and is no feature.")
+        table.add_note("The first column has no name: it is read as row names, and is not a feature.")
     if all(NUMBER.fullmatch(name.strip()) for name in table.names):
         table.add_note(LOOKS_LIKE_DATA)
     return table

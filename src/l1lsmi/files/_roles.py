@@ -91,7 +91,8 @@ def read_weights(column: Column, rows: Values) -> Values:
     """The weight of each row that is kept."""
     if not column.numeric or column.kind == "date":
         raise FileProblem(
-            f"{TITLES['weights']} {quoted(column.name)} has values that are no numbers: choose another one."
+            f"{TITLES['weights']} {quoted(column.name)} has values that are not numbers: choose another "
+            "column."
         )
     _check_complete(column, rows, "weights")
     weights: Values = column.values[rows]
@@ -107,6 +108,6 @@ def _check_complete(column: Column, rows: Values, role: str) -> None:
     n_missing = int(np.count_nonzero(column.missing[rows]))
     if n_missing:
         raise FileProblem(
-            f"{TITLES[role]} {quoted(column.name)} has no value in {counted(n_missing, 'row')}: fill them "
-            "in, or leave these rows out of the file."
+            f"{TITLES[role]} {quoted(column.name)} has no value in {counted(n_missing, 'row')}: fill in "
+            "the values, or leave these rows out of the file."
         )

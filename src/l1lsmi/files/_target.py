@@ -139,7 +139,7 @@ def read_target(column: Column, task: str, notes: list[str]) -> tuple[Values, st
     labels = np.array(column.words)[values.astype(int)] if column.numeric else values.astype(str)
     if task == "regression":
         raise FileProblem(
-            f"The target {name} has text such as {quoted(labels[0])}, which is no quantity: use "
+            f"The target {name} has text such as {quoted(labels[0])}, which is not a number: use "
             'task="classification", or choose another column.'
         )
     if len(labels) > 2 and np.unique(labels).size == len(labels):

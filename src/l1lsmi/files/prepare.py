@@ -131,7 +131,7 @@ def prepare(
     weights : str or None
         Column of weights of the rows.
     covariates : sequence of str
-        Columns that the target may depend on beside the features.
+        Columns that are in every set that is compared, and are never selected.
 
     Returns
     -------

@@ -133,7 +133,9 @@ def _bytes(source: str | Path | BinaryIO) -> tuple[bytes, str]:
     except IsADirectoryError:
         raise FileProblem(f"{printable(name)} is a folder: pass a file in it.") from None
     except PermissionError:
-        raise FileProblem(f"{printable(name)} cannot be read: permission denied.") from None
+        raise FileProblem(
+            f"{printable(name)} cannot be read (permission denied): check its permissions."
+        ) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise FileProblem(f"{printable(name)} cannot be opened ({reason}).") from None

@@ -60,7 +60,7 @@ def write_table(
         write_atomically(output, data)
     except (OSError, ValueError) as error:
         reason = quoted(getattr(error, "strerror", None) or first_line(error))[1:-1]
-        raise FileProblem(f"{printable(output)} cannot be written ({reason}).") from None
+        raise FileProblem(f"{printable(output)} cannot be written ({reason}): choose another path.") from None
 
 
 def csv_text(table: DataTable, names: Sequence[str]) -> bytes:

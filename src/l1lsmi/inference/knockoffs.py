@@ -261,10 +261,13 @@ class KnockoffSelector(Selector):
 
     def _why_empty(self) -> str:
         least = int(np.ceil((1 if self.n_draws == 1 else 2) / self.fdr - 1e-9))
-        words = "No feature is selected: too few are clearly more important than their knockoffs"
+        clear = "clearly more important than their knockoffs"
         if self.offset == 0:
-            return f"{words} for fdr={self.fdr}."
-        return f"{words}, of which fdr={self.fdr} needs {least} at least; a higher rate needs fewer."
+            return f"No feature is selected: too few features are {clear} for fdr={self.fdr}."
+        return (
+            f"No feature is selected: fdr={self.fdr} needs at least {least} features that are {clear}; a "
+            "higher fdr needs fewer."
+        )
 
 
 def knockoff_threshold(statistics: HostArray, fdr: float, offset: int) -> float:

@@ -387,7 +387,7 @@ def _index(feature: Any, names: tuple[str, ...]) -> int:
     if isinstance(feature, Integral) and not isinstance(feature, bool) and 0 <= int(feature) < len(names):
         return int(feature)
     raise ValueError(
-        f"features has {feature!r:.60}, which is no feature: pass a name, or an index from 0 to "
+        f"features has {feature!r:.60}, which is not a feature: pass a name, or an index from 0 to "
         f"{len(names) - 1}."
     )
 

@@ -88,7 +88,7 @@ class SelectionPathDisplay(Display):
 
     def __init__(self, path: PathTable, *, names: Sequence[Any] | None = None, selected: Any = ()) -> None:
         if not isinstance(path, PathTable):
-            raise ValueError(f"path={path!r:.60} is no path: pass what explain.path_table returns.")
+            raise ValueError(f"path={path!r:.60} is not a path: pass what explain.path_table returns.")
         self.path = path
         self.selected = np.asarray(selected, dtype=np.intp)
         n_features = 1 + max((int(step.support.max(initial=-1)) for step in path.steps), default=-1)

@@ -235,7 +235,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             for name in getattr(self, option):
                 if name not in frame:
                     raise ValueError(
-                        f"{option} has {quoted(name)}, which is no column of X: "
+                        f"{option} has {quoted(name)}, which is not a column of X: "
                         f"{suggestion(name, frame.names)}"
                     )
 

@@ -113,12 +113,12 @@ def _remark(path: PathTable, index: FeatureIndex, chosen: bool) -> str | None:
         remarks.append(f"Of {path.n_restarts} restarts, the one closest to the selected set is shown.")
     if chosen and path.steps[-1].size > len(index.selected):
         remarks.append(
-            "The search was for more features than are selected; those that smaller sets keep longest are "
-            "selected, and unseen rows have chosen their number."
+            "The last step has more features than are selected: unseen rows have chosen a smaller number, "
+            "and the features that smaller sets keep longest are selected."
         )
     elif set(path.steps[-1].support.tolist()) != set(index.selected):
         remarks.append(
-            "The selected set differs from the last step: effects of single features, pairs and triples, or "
-            "exchanges after the path, gave a better one."
+            "The selected set differs from the last step: exchanges of features after the path, or effects "
+            "of single features, pairs and triples, gave a better set."
         )
     return " ".join(remarks) or None

@@ -212,7 +212,7 @@ def _given_errors(
 
 def _told(left_out: list[str]) -> list[str]:
     """What there was no time for, in a sentence."""
-    return [f"The time limit left out {' and '.join(left_out)}."] if left_out else []
+    return [f"Left out because of the time limit: {' and '.join(left_out)}."] if left_out else []
 
 
 def _explained_sections(

@@ -44,7 +44,7 @@ def _functions(given: Any) -> list[Callback]:
     for place, function in enumerate(functions):
         if not callable(function):
             raise ValueError(
-                f"callbacks has {function!r} at place {place}, which cannot be called: pass functions of "
+                f"callbacks has {function!r} at index {place}, which is not callable: pass functions of "
                 "(step, best, score, seconds)."
             )
     return functions

@@ -110,7 +110,7 @@ class Levels:
             if self._finished:
                 raise ValueError(
                     f"X gave the level {str(levels[code])[:60]!r} of column {name} on this pass, but not on "
-                    "the first: let it give the same rows each time it is read."
+                    "the first: it must give the same rows each time it is read."
                 )
             if len(numbers) == MAX_LEVELS:
                 raise ValueError(

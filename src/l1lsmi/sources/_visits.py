@@ -50,7 +50,7 @@ class VisitedRows:
         if different.size:
             row = int(numbers[compared][different[0]])
             raise ValueError(
-                f"X gave other rows on this pass than on the first, row {row} for instance: let it give the "
+                f"X gave other rows on this pass than on the first, row {row} for instance: it must give the "
                 "same rows, in the same order, each time it is read."
             )
 

@@ -40,11 +40,13 @@ def as_block(values: Any, what: str) -> HostArray:
     except (TypeError, ValueError) as error:
         if isinstance(values, list):
             raise ValueError(
-                f"{what} is a list that is no table of numbers: let a block be an array or a dataframe, or a "
-                "tuple of it with its targets."
+                f"{what} is a list that is not a table of numbers: pass an array or a dataframe as a block, "
+                "or a tuple of it and its targets."
             ) from None
         words = str(error).splitlines()[0].rstrip(".")
-        raise ValueError(f"{what} cannot be read as a table of numbers: {words}.") from None
+        raise ValueError(
+            f"{what} cannot be read as a table of numbers ({words}): encode or drop other values."
+        ) from None
     if block.ndim != 2 or block.shape[1] == 0:
         raise ValueError(f"{what} has shape {block.shape}: each block has one row per sample and columns.")
     return block
@@ -77,7 +79,7 @@ class FactorySource:
         given = self.factory()
         if not hasattr(given, "__iter__") or hasattr(given, "shape"):
             raise ValueError(
-                f"X is a function that gives a {type(given).__name__}: let it give an iterator of blocks."
+                f"X is a function that gives {type(given).__name__}: it must give an iterator of blocks."
             )
         start = 0
         for number, item in enumerate(given):
@@ -92,7 +94,8 @@ class FactorySource:
             self.n_columns = block.shape[1] if self.n_columns is None else self.n_columns
             if block.shape[1] != self.n_columns:
                 raise ValueError(
-                    f"Block {number} of X has {block.shape[1]} columns, those before have {self.n_columns}."
+                    f"Block {number} of X has {block.shape[1]} columns, but those before have "
+                    f"{self.n_columns}: pass the same columns in all blocks."
                 )
             self._check_names(values, number)
             self.visited.compare(block, start)
@@ -107,8 +110,8 @@ class FactorySource:
             if self.brings.setdefault(what, given is not None) != (given is not None):
                 has, others = ("no ", "") if given is None else ("", "no ")
                 raise ValueError(
-                    f"Block {number} of X brings {has}{what}, those before bring {others}{what}: let all "
-                    "blocks bring the same."
+                    f"Block {number} of X has {has}{what}, but those before have {others}{what}: pass {what} "
+                    "in all blocks, or in none."
                 )
             if given is None or kept is None or not (n_rows or np.size(given)):
                 continue
@@ -116,8 +119,8 @@ class FactorySource:
             values = plain_target(given) if what == "targets" else np.asarray(given)
             if values.shape[:1] != (n_rows,):
                 raise ValueError(
-                    f"Block {number} of X has {n_rows} rows and {values.size} {what}: let a block bring one "
-                    "for each row."
+                    f"Block {number} of X has {n_rows} rows and {values.size} {what}: pass one "
+                    f"{what[:-1]} for each row."
                 )
             kept.append(values)
 
@@ -127,11 +130,12 @@ class FactorySource:
         if names is None:
             return
         self.names = list(names) if self.names is None else self.names
-        if list(names) != self.names:
-            raise ValueError(
-                f"Block {number} of X has other column names, or the same in another order, than those "
-                "before it."
-            )
+        for name, before in zip(names, self.names, strict=True):
+            if name != before:
+                raise ValueError(
+                    f"Block {number} of X has column {str(name)[:60]!r} where those before have "
+                    f"{str(before)[:60]!r}: pass the same columns, in the same order."
+                )
 
     def found_targets(self) -> tuple[HostArray | None, HostArray | None]:
         """The targets and weights of the visit so far; those of further visits are not looked at."""
@@ -149,17 +153,17 @@ def _check_no_arguments(factory: Callable[..., Any]) -> None:
     for one in parameters:
         if one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
             raise ValueError(
-                f"X is a function that wants an argument, {one.name!r}: pass one without arguments that "
+                f"X is a function with the argument {one.name!r}: pass a function without arguments that "
                 "gives an iterator of blocks."
             )
 
 
 def _joined_targets(blocks: list[HostArray]) -> HostArray:
     if len({block.shape[1:] for block in blocks}) > 1:
-        raise ValueError("The blocks of X bring different numbers of targets: let all have the same.")
+        raise ValueError("The blocks of X have different numbers of targets: pass the same number in all.")
     if len({block.dtype.kind in "USO" for block in blocks}) > 1:
         raise ValueError(
-            "The blocks of X bring targets of different kinds, text and numbers: let all have the same."
+            "The blocks of X have targets of different kinds, text and numbers: pass one kind in all."
         )
     joined = np.concatenate(blocks)
     if joined.dtype.kind == "f" and all(block.dtype.kind in "iu" for block in blocks):
@@ -187,16 +191,14 @@ def open_blocks(
     table, levels = stream_table(source, None, resources, source.levels)
     brought, weights = source.found_targets()
     if y is None and brought is None:
-        raise ValueError(
-            "y is None and the blocks bring no targets: pass y, or let every block be a pair (X, y)."
-        )
+        raise ValueError("y is None and the blocks of X have no targets: pass y, or pairs (X, y) as blocks.")
     if y is not None and brought is not None:
-        raise ValueError("The blocks bring targets and y is given too: pass one of them.")
+        raise ValueError("The blocks of X have targets and y is given too: pass one of them.")
     if isinstance(sample_weight, str):
         raise ValueError(
             f"sample_weight is {sample_weight!r}, but blocks have no names: pass the weights of all rows."
         )
     if sample_weight is not None and weights is not None:
-        raise ValueError("The blocks bring weights and sample_weight is given too: pass one of them.")
+        raise ValueError("The blocks of X have weights and sample_weight is given too: pass one of them.")
     chosen = weights if sample_weight is None else sample_weight
     return OpenRows(table, brought if y is None else y, None, chosen, levels)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from l1lsmi._arrays import HostArray, with_zeros
+from l1lsmi._validation.columns import check_same_names
 from l1lsmi._validation.features import check_finite
 from l1lsmi.sources.opening import library_of
 
@@ -41,16 +42,13 @@ def select_columns(
     """
     if library_of(X) not in ("dask", "dask_expr"):
         raise ValueError(
-            f"X is a {type(X).__name__}, from which columns cannot be taken: read those that "
-            "get_feature_names_out names."
+            f"X is a {type(X).__name__}, from which columns cannot be selected: read the columns "
+            "that get_feature_names_out() returns."
         )
     if X.shape[1] != n_features:
         raise ValueError(f"X has {X.shape[1]} features, but {n_features} features are expected as input.")
-    if names is not None and hasattr(X, "columns") and list(map(str, X.columns)) != list(map(str, names)):
-        raise ValueError(
-            "X has other column names, or the same in another order, than those the selector was fitted to: "
-            "pass the same columns."
-        )
+    if names is not None and hasattr(X, "columns"):
+        check_same_names(X.columns, names)
     if hasattr(X, "columns"):
         checked = X.map_partitions(_finite, meta=X._meta) if finite else X
         return checked[[X.columns[j] for j in columns]]
@@ -81,12 +79,12 @@ def insert_zeros(X: Any, support: HostArray, *, allow_missing: bool = False) -> 
     [[0.0, 1.0], [0.0, 1.0]]
     """
     if library_of(X) not in ("dask", "dask_expr"):
-        raise ValueError(f"X is a {type(X).__name__}: pass what transform gives.")
+        raise ValueError(f"X is a {type(X).__name__}: pass the output of transform.")
     values = X.to_dask_array() if hasattr(X, "columns") else X
     if values.ndim != 2 or values.shape[1] != support.sum():
         raise ValueError(
-            f"X has shape {values.shape}, but {support.sum()} features are selected: pass what transform "
-            "gives."
+            f"X has shape {values.shape}, but {support.sum()} features are selected: pass the output of "
+            "transform."
         )
     return values.map_blocks(
         _among_zeros, support, allow_missing, chunks=(values.chunks[0], (support.size,)), meta=values._meta

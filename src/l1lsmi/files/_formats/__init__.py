@@ -54,7 +54,7 @@ FORMATS = {
 }
 FORMAT_OF_SUFFIX = {suffix: name for name, form in FORMATS.items() for suffix in form.suffixes}
 REFUSED_SUFFIXES = {
-    ".xls": "the old format of Excel: save it as .xlsx",
+    ".xls": "a file in the old Excel format: save it as .xlsx",
     ".ods": "an OpenDocument sheet: save it as .xlsx or .csv",
     ".pkl": "a pickle, which is never loaded as it can run any code: save the table as .parquet or .csv",
     ".pickle": "a pickle, which is never loaded as it can run any code: save the table as .parquet or .csv",

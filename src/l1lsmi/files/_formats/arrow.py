@@ -67,7 +67,7 @@ def exclude_index(table: TableBuilder, schema: Any) -> None:
     """Exclude the index of pandas, which has names of rows, from the features."""
     for name in index_columns(schema):
         table.exclude(table.names.index(name))
-        table.add_note(f"Column {name!r} is the index of a data frame, and is no feature.")
+        table.add_note(f"Column {name!r} is the index of a data frame, and is not a feature.")
 
 
 def _check_parquet(opened: Any, source: str) -> None:

@@ -181,11 +181,11 @@ def _header(text: bytes, delimiter: str, source: str) -> tuple[list[str], list[s
         first = next(records, None)
     except csv.Error as error:
         raise FileProblem(
-            f"{printable(source)} has a row of names that cannot be parsed, perhaps as a quote is not closed "
-            f"({error})."
+            f"{printable(source)} has a row of names that cannot be parsed, perhaps because a quote is not "
+            f"closed ({error})."
         ) from None
     if first is None:
-        hint = ", perhaps as a quote is not closed" if text.count(b'"') % 2 else ""
+        hint = ", perhaps because a quote is not closed" if text.count(b'"') % 2 else ""
         raise FileProblem(f"{printable(source)} has names of columns, but no values below them{hint}.")
     row, line, _ = first
     if len(row) - len(names) not in (0, 1):
@@ -252,6 +252,6 @@ def _check_rows(text: bytes, delimiter: str, n_fields: int, source: str) -> None
                 raise _ragged(source, line, len(row), n_fields)
     except csv.Error as error:
         raise FileProblem(
-            f"{printable(source)} cannot be parsed after line {line}, perhaps as a quote is not closed "
+            f"{printable(source)} cannot be parsed after line {line}, perhaps because a quote is not closed "
             f"({error})."
         ) from None
