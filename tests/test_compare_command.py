@@ -33,13 +33,20 @@ def test_errors_have_standard_errors_and_bars(capfd, table):
     args = ("compare", table, "-t", "y", "-k", 2, "--methods", "pearson,mrmr", "--splits", 4)
     found = called_json(capfd, "compare", *args)
     printed = call(capfd, *args).out
-    largest = max(m["error"] for m in [*found["methods"], found["all_features"]])
+    constant = found["no_features"]
+    assert re.search(rf"no features +{constant:.4g} +#+\n", printed)
+    largest = max(constant, *(m["error"] for m in [*found["methods"], found["all_features"]]))
     for method in found["methods"]:
         (line,) = [line for line in printed.splitlines() if line.strip().startswith(method["name"])]
         error, spread, bar = re.search(r"(\d\S*) +(\d\S*)  (#+) ", line).groups()
         assert float(error) == pytest.approx(method["error"], rel=1e-3)
         assert float(spread) == pytest.approx(np.std(method["errors"], ddof=1) / 2, rel=0.1)
         assert len(bar) == round(20 * method["error"] / largest)
+
+
+def test_the_number_is_not_chosen(capfd, table):
+    result = call(capfd, "compare", table, "-t", "y", "-k", "auto")
+    assert result.code == 2 and "auto is for select: give a number of features" in result.err
 
 
 def test_methods_by_name_and_path():

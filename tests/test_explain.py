@@ -314,7 +314,10 @@ def fixed_with(n_selected, *, k="auto", p_value=1e-9, mean=None, best_k=2):
     selector.n_features_to_select, selector.p_value_, selector.validation_ = k, p_value, None
     if mean is not None:
         sizes = np.array([0, 5] if len(mean) == 2 else range(len(mean)))
-        selector.validation_ = SimpleNamespace(k=sizes, mean=np.array(mean), best_k=best_k)
+        spread = np.full(sizes.size, 0.05)
+        selector.validation_ = SimpleNamespace(
+            k=sizes, mean=np.array(mean), standard_error=spread, best_k=best_k
+        )
     return selector
 
 
@@ -323,7 +326,15 @@ def fixed_with(n_selected, *, k="auto", p_value=1e-9, mean=None, best_k=2):
     [
         (
             fixed_with(2, mean=[0, 0.3, 0.5, 0.52]),
-            ["these features predict 50 % of", "(p < 0.0001)", "3 features predict most, 52 %; 2 is"],
+            [
+                "these features predict 50 % of",
+                "(p < 0.0001)",
+                "3 features predict most, 52.0 %; 2 predict nearly as much, 50.0 %.",
+            ],
+        ),
+        (
+            fixed_with(3, mean=[0, 0.48, 0.5, 0.52]),
+            ["1 feature predicts 48.0 %, which is within one standard error of the most."],
         ),
         (
             fixed_with(1, mean=[0, 0.004, -1]),

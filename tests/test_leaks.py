@@ -142,6 +142,27 @@ def test_numbers_of_sorted_rows(task):
         assert found.numberings == ((6, 1), (7, -1))
 
 
+@pytest.mark.parametrize("n", [300, 12_000])
+def test_classes_that_share_no_range_of_values(n):
+    X, _ = made("regression", n)
+    X[:, 2] = np.exp(3 * X[:, 2]) * (np.random.default_rng(1).random(n) < 0.4)
+    (leak,) = leaks_of(X, X[:, 2] > 0, "classification").of_target
+    assert (leak.column, leak.kind) == (2, "ranges")
+    assert data_warnings(X, X[:, 2] > 0)[0].startswith(
+        "Column 'x2' gives away the target, as it tells the classes apart without error"
+    )
+    three = np.digitize(X[:, 0], [-1.0, 0.5])
+    assert [leak.kind for leak in leaks_of(X, three, "classification").of_target] == ["ranges"]
+    # One row of another class in the midst of them, also where it is not in the sample of many rows.
+    for row in (0, n // 2):
+        wrong = X[:, 2] > 0
+        wrong[row] = ~wrong[row]
+        assert leaks_of(X, wrong, "classification").of_target == ()
+    # Of few rows, it may be chance.
+    few = np.flatnonzero(X[:, 2] > 0)[:3].tolist() + np.flatnonzero(X[:, 2] == 0)[:3].tolist()
+    assert leaks_of(X[few], X[few, 2] > 0, "classification").of_target == ()
+
+
 @pytest.mark.parametrize("task", TASKS)
 def test_independent_columns_give_no_alarm(task):
     for seed in range(20):

@@ -405,8 +405,9 @@ def test_columns_that_give_away_one_of_the_targets():
     y["third"] = np.digitize(X[:, 3], [-0.5, 0.5]).astype(str)
     X[:, 6], X[:, 7] = y["size"], pd.factorize(y["third"])[0]
     said = data_warnings(Table.of(X), check_target(y, "auto"), None)
-    assert len(said) == 2
+    assert len(said) == 3
     assert said[0].startswith("Column 'x6' gives away target 'size', as it is a copy of target 'size'")
+    assert said[2].startswith("Column 'x3' gives away target 'third', as it tells the classes apart")
     assert said[1].startswith("Column 'x7' gives away target 'third', as it is constant within each class")
 
 

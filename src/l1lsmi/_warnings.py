@@ -161,7 +161,7 @@ def _about_leaks(leaks: Leaks, target: Target) -> Iterator[Parts]:
 
 def _about_target(leaks: Sequence[TargetLeak], target: Target, name: str) -> Iterator[Parts]:
     """Columns that give away one target, which is called so."""
-    for kind in ("copy", "function", "near"):
+    for kind in ("copy", "function", "near", "ranges"):
         some = [leak for leak in leaks if leak.kind == kind]
         if some:
             least, several = min(leak.value for leak in some), len(some) > 1
@@ -171,30 +171,37 @@ def _about_target(leaks: Sequence[TargetLeak], target: Target, name: str) -> Ite
             known = f"known before {name} is."
             yield [
                 *_columns([leak.column for leak in some]),
-                f" give away {name}, as they are {words}: leave them out unless they are {known}"
+                f" give away {name}, as {words}: leave them out unless they are {known}"
                 if several
-                else f" gives away {name}, as it is {words}: leave it out unless it is {known}",
+                else f" gives away {name}, as {words}: leave it out unless it is {known}",
             ]
 
 
 def _of_classes(kind: str, value: float, several: bool) -> str:
-    """What columns are that give away classes."""
+    """Why columns give away classes."""
+    if kind == "ranges":
+        return f"{'each of them' if several else 'it'} tells the classes apart without error"
+    they = "they are" if several else "it is"
     if kind == "function":
-        return "constant within each class"
+        return f"{they} constant within each class"
     least = "at least " if several else ""
     share = f"{least}{_below(100 * value, 1)} % of the variance is between the classes"
-    return f"nearly constant within each class ({share})"
+    return f"{they} nearly constant within each class ({share})"
 
 
 def _of_values(kind: str, value: float, several: bool) -> str:
-    """What columns are that give away a numeric target."""
+    """Why columns give away a numeric target."""
     copy, function = ("copies", "monotone functions") if several else ("a copy", "a monotone function")
     least = "at least " if several else ""
-    return {
-        "copy": f"{copy} of the target",
-        "function": f"{function} of the target",
-        "near": f"nearly {copy} or {function} of the target (correlation {least}{_below(value, 3)})",
-    }[kind]
+    they = "they are" if several else "it is"
+    return (
+        f"{they} "
+        + {
+            "copy": f"{copy} of the target",
+            "function": f"{function} of the target",
+            "near": f"nearly {copy} or {function} of the target (correlation {least}{_below(value, 3)})",
+        }[kind]
+    )
 
 
 def _below(value: float, digits: int) -> str:

@@ -56,8 +56,17 @@ def _number_or_auto(
     return number
 
 
+class _Number(click.IntRange):
+    """A number of features, of a command that does not choose it."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "auto":
+            self.fail("auto is for select: give a number of features.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 k_option = click.option(
-    "-k", type=click.IntRange(min=1), help="Number of features; by default 10, or half of fewer than 20."
+    "-k", type=_Number(min=1), help="Number of features; by default 10, or half of fewer than 20."
 )
 
 #: -k for a command that can choose the number.

@@ -22,6 +22,10 @@ OPTIONS = {
 }
 
 
+#: A character of its own that is no space, and in no sentence.
+NO_BREAK = "\ue000"
+
+
 def printable(text: str, width: int | None = None) -> str:
     r"""Text with control characters escaped, and shortened in the middle to a width.
 
@@ -78,7 +82,14 @@ def wrapped(text: str) -> str:
     if not sys.stdout.isatty():
         return text
     width = shutil.get_terminal_size((100, 24)).columns
-    wrap = partial(textwrap.fill, width=max(width, 40), break_long_words=False, break_on_hyphens=False)
+    fill = partial(textwrap.fill, width=max(width, 40), break_long_words=False, break_on_hyphens=False)
+
+    def wrap(line: str) -> str:
+        # A number stays beside its sign and unit.
+        for sign in (" ± ", " %", " = ", " < "):
+            line = line.replace(sign, sign.replace(" ", NO_BREAK))
+        return fill(line).replace(NO_BREAK, " ")
+
     lines = (line if line.startswith(" ") else wrap(line) for line in text.split("\n"))
     return "\n".join(lines)
 

@@ -102,14 +102,26 @@ def how_many(selector: Any) -> str | None:
             "The search was stopped before it chose a number of features: this is the largest number that it "
             "considered."
         )
-    top = int(validation.mean.argmax())
-    largest, most = int(validation.k[top]), percent(float(validation.mean[top]))
-    if largest == n_selected:
-        return "No larger or smaller number of features predicts more."
-    return (
-        f"{_capital(_count(largest))} predict most, {most}; {n_selected:,} is the smallest number that "
-        "leaves at most 1 % more unpredicted."
-    )
+    top, own = int(validation.mean.argmax()), _place(validation, n_selected)
+    largest = int(validation.k[top])
+    said = "No larger or smaller number of features predicts more."
+    if largest != n_selected:
+        said = (
+            f"{_capital(_count(largest))} predict most, {_share(validation, top)}; {n_selected:,} "
+            f"{'predicts' if n_selected == 1 else 'predict'} nearly as much, {_share(validation, own)}."
+        )
+    within = validation.mean >= validation.mean[top] - validation.standard_error[top]
+    few = int(np.flatnonzero(within & (validation.k > 0))[0])
+    if few < own:
+        said += (
+            f" {_capital(_count(int(validation.k[few])))} predict{'s' if validation.k[few] == 1 else ''} "
+            f"{_share(validation, few)}, which is within one standard error of the most."
+        )
+    return said
+
+
+def _share(validation: Validation, place: int) -> str:
+    return f"{100 * validation.mean[place]:.1f} %"
 
 
 def told_stop_reason(selector: Any) -> str | None:

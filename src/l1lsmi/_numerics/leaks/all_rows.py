@@ -10,7 +10,7 @@ import numpy as np
 from l1lsmi._arrays import HostArray, to_numpy
 from l1lsmi._numerics.leaks.copies import COPY, EQUAL, MONOTONE, NEAR, Pairs, most_unexplained
 from l1lsmi._numerics.leaks.of_order import direction, steps
-from l1lsmi._numerics.leaks.of_target import EXACT, TargetLeak, classify
+from l1lsmi._numerics.leaks.of_target import EXACT, TargetLeak, are_apart, classify, ranges_of_classes
 from l1lsmi._numerics.leaks.of_target import NEAR as NEAR_TARGET
 from l1lsmi._numerics.leaks.sample import standardized_values
 from l1lsmi._numerics.target import Target
@@ -109,7 +109,10 @@ def _sums_of(part: Part, wanted: _Wanted) -> tuple[Any, ...]:
     numbers = z[:, wanted.numbers]
     ends = [(int(part.fold_of_row[0, 0]), numbers[0], numbers[-1])]
     differences = ((one - other) ** 2).sum(axis=0), ((ranks[0] - ranks[1]) ** 2).sum(axis=0)
-    return first, second, products, *differences, *steps(numbers), ends
+    ranges = []
+    if part.target.values is None:
+        ranges = [ranges_of_classes(z[:, wanted.leaks], part.target.codes, len(wanted.means))]
+    return first, second, products, *differences, *steps(numbers), ends, ranges
 
 
 def _with_target(target: Target, z: HostArray, wanted: _Wanted) -> tuple[HostArray, HostArray, HostArray]:
@@ -139,9 +142,15 @@ def _ranks(x: HostArray, ordered: HostArray) -> HostArray:
 
 def _leaks(of_target: list[TargetLeak], target: Target, sums: tuple[Any, ...]) -> list[TargetLeak]:
     kept = []
+    apart = np.zeros(len(of_target), dtype=bool)
+    if target.values is None:
+        low, high = zip(*sums[8], strict=True)
+        apart = are_apart(np.min(low, axis=0), np.max(high, axis=0))
     for i, leak in enumerate(of_target):
         kind, value = (_of_classes if target.values is None else _of_values)(sums, i, target)
-        if value >= NEAR_TARGET:
+        if leak.kind == "ranges":
+            kept += [leak._replace(value=value)] if apart[i] else []
+        elif value >= NEAR_TARGET:
             kept.append(TargetLeak(leak.column, kind, value if target.values is None else value**0.5))
     return kept
 

@@ -57,6 +57,9 @@ def find_leaks(table: RowTable, target: Target) -> Leaks:
     numberings = [(int(j), int(directions[j])) for j in np.flatnonzero(directions)]
     if numberings and not depends_on_order(target):
         numberings = []
+    # Where rows are sorted by class, numbers of rows are apart, too.
+    numbered = {j for j, _ in numberings}
+    of_target = [leak for leak in of_target if leak.kind != "ranges" or leak.column not in numbered]
     given_away = [leak.column for leak in of_target]
     others = np.setdiff1d(sample.columns, given_away) if given_away else sample.columns
     found = Found(of_target, numberings, copies_in(sample, others))

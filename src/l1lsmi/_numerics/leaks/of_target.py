@@ -1,7 +1,7 @@
 """Columns that alone give away the target.
 
 Of a numeric target by their correlation or rank correlation with it; of classes by the share of their
-variance that is between the classes.
+variance that is between the classes, or because no two classes share a range of values.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ class TargetLeak(NamedTuple):
     Attributes
     ----------
     column : int
-    kind : {"copy", "function", "near"}
+    kind : {"copy", "function", "near", "ranges"}
+        "ranges" where the ranges of values of the classes do not overlap.
     value : float
         Absolute correlation with a numeric target, or share of the variance between classes.
     target : int
@@ -92,7 +93,38 @@ def _of_classes(sample: Sample, columns: HostArray, z: HostArray, limit: float) 
             found.append(
                 TargetLeak(int(columns[place]), "function" if exact else "near", float(between[place]))
             )
-    return found
+    known = {leak.column for leak in found}
+    counts = np.bincount(sample.target.codes)
+    if _are_likely_apart(counts[counts > 0], sample.columns.size):
+        return found
+    apart = are_apart(*ranges_of_classes(z, sample.target.codes, counts.size))
+    return found + [
+        TargetLeak(int(columns[place]), "ranges", float(between[place]))
+        for place in np.flatnonzero(apart)
+        if int(columns[place]) not in known
+    ]
+
+
+def _are_likely_apart(counts: HostArray, n_columns: int) -> bool:
+    """Whether the values of classes with so many rows could be apart by chance, in one of all columns."""
+    log_chance = gammaln(counts + 1).sum() + gammaln(counts.size + 1) - gammaln(counts.sum() + 1)
+    return bool(log_chance + np.log(n_columns) >= np.log(CHANCE))
+
+
+def ranges_of_classes(z: HostArray, codes: HostArray, n_classes: int) -> tuple[HostArray, HostArray]:
+    """Lowest and highest values of every class, (classes, columns) each; infinite of classes without rows."""
+    low, high = np.full((n_classes, z.shape[1]), np.inf), np.full((n_classes, z.shape[1]), -np.inf)
+    for code in np.unique(codes).tolist():
+        some = z[codes == code]
+        low[code], high[code] = some.min(axis=0), some.max(axis=0)
+    return low, high
+
+
+def are_apart(low: HostArray, high: HostArray) -> HostArray:
+    """Columns in which no two classes share a range of values."""
+    order = np.argsort(low, axis=0, kind="stable")
+    low, high = np.take_along_axis(low, order, axis=0), np.take_along_axis(high, order, axis=0)
+    return np.asarray((high[:-1] < low[1:]).all(axis=0))
 
 
 def _may_be_by_chance(z: HostArray, sample: Sample, n_classes: int) -> bool:
