@@ -227,8 +227,7 @@ def _summary(result: dict[str, Any]) -> str:
     first = result["methods"][0]["name"] if result["methods"] else ""
     reference = set(result["methods"][0]["features"]) if result["methods"] else set()
     everything = [result["all_features"]] if result["all_features"] else []
-    errors = [method["error"] for method in [*done, *everything]]
-    largest = max([*errors, result["no_features"]] if errors else [0.0])
+    largest = max((method["error"] for method in [*done, *everything]), default=0.0)
     rows = []
     for method in done:
         shared = len(reference.intersection(method["features"]))
@@ -242,7 +241,7 @@ def _summary(result: dict[str, Any]) -> str:
         )
     rows += [(ALL_FEATURES, *_error_cells(method, largest), "", "") for method in everything]
     if rows:
-        rows.append(("no features", *_cells(result["no_features"], "", largest), "", ""))
+        rows.append(("no features", f"{result['no_features']:.4g}", "", "", "", ""))
     header = ("method", result["error"], "±", "", "seconds", f"shared with {first}")
     lines = [
         *warning_lines(result["warnings"]),
@@ -260,9 +259,5 @@ def _error_cells(method: dict[str, Any], largest: float) -> tuple[str, str, str]
     """Mean error, its standard error over splits, and a bar."""
     errors = np.array(method["errors"])
     spread = errors.std(ddof=1) / np.sqrt(errors.size) if errors.size > 1 else 0.0
-    return _cells(method["error"], f"{spread:.2g}", largest)
-
-
-def _cells(error: float, spread: str, largest: float) -> tuple[str, str, str]:
-    length = round(BAR * error / largest) if largest > 0 else 0
-    return f"{error:.4g}", spread, f"{'#' * length:{BAR}}"
+    length = round(BAR * method["error"] / largest) if largest > 0 else 0
+    return f"{method['error']:.4g}", f"{spread:.2g}", f"{'#' * length:{BAR}}"
