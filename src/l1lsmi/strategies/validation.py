@@ -357,7 +357,7 @@ def _judged(
     for size in searched:
         wanted = max(least, strategy.size_for_order(size)) if several else size
         ordering = copy(strategy)
-        ordering.orders_down_to = max(1, len(sets) and int(sizes[len(sets) - 1]))
+        ordering.orders_down_to = int(sizes[len(sets) - 1]) if sets else 1
         selection = _search(ordering, some, wanted, budget, allowed)
         if selection.stop_reason == StopReason.INTERRUPTED:
             raise KeyboardInterrupt
