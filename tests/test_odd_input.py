@@ -17,7 +17,7 @@ from tests.conftest import assert_refused
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4))
-Y = (X[:, 0] > 0).astype(int)
+Y = (X[:, 0] + 0.3 * RNG.normal(size=60) > 0).astype(int)
 FRAME = pd.DataFrame(X, columns=list("abcd"))
 FIRST = [True, False, False, False]
 SELECTOR = L1LSMI(1, n_restarts=1, n_basis=10, p_value=False, random_state=0)
