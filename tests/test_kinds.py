@@ -281,7 +281,14 @@ def test_unknown_categorical_features(given, words):
 
 def test_text_that_names_the_rows_is_refused():
     frame = pd.DataFrame({"name": [f"person {i}" for i in range(100)], "b": np.arange(100.0)})
-    with pytest.raises(ValueError, match=r"text in column 'name' with 100 different values in 100 rows"):
+    with pytest.raises(
+        ValueError, match=r"text in column 'name' with 100 different values in 100 rows, first"
+    ):
+        L1LSMI(1).fit(frame, np.arange(100) % 2)
+    frame["price"] = [f"{i},5" for i in range(100)]
+    frame["day"] = [f"day {i}" for i in range(100)]
+    told = r"'name' .* \(and such text in 'price', 'day'\): .*TablePreparation if it holds numbers or dates"
+    with pytest.raises(ValueError, match=told):
         L1LSMI(1).fit(frame, np.arange(100) % 2)
 
 

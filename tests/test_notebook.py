@@ -5,8 +5,10 @@ import re
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -64,3 +66,21 @@ def test_a_pipeline_without_a_selector_is_refused():
     pipeline = make_pipeline(StandardScaler(), ExtraTreesClassifier(5)).fit(X, y > 0)
     with pytest.raises(ValueError, match="selector is a Pipeline without a step that selects features"):
         make_report(pipeline, X, y > 0)
+
+
+def test_the_name_of_the_target_is_that_of_y():
+    X, y = data(60)
+    selector = FeatureSelector(Pearson(), Ranking(), 2).fit(X, y)
+    for named in (y.rename("size"), pl.Series("size", y.to_numpy()), pd.DataFrame({"size": y})):
+        assert make_report(selector, X, named, held_out=False, max_rows=40).data["asked"]["target"] == "size"
+    assert make_report(selector, X, y, held_out=False, max_rows=40).data["asked"]["target"] == "target"
+    two = pd.DataFrame({"size": y, "price": y + X["a"]})
+    selector = FeatureSelector(Pearson(), Ranking(), 2).fit(X, two)
+    assert make_report(selector, X, two, held_out=False, max_rows=40).data["asked"]["target"] == "size, price"
+
+
+def test_a_selector_must_be_fitted():
+    X, y = data(60)
+    for selector in (L1LSMI(2), MRMR(2), make_pipeline(L1LSMI(2))):
+        with pytest.raises(NotFittedError):
+            make_report(selector, X, y)

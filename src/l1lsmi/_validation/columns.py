@@ -18,6 +18,7 @@ import narwhals as nw
 import numpy as np
 
 from l1lsmi._arrays import HostArray
+from l1lsmi._messages import listed
 from l1lsmi._rows.kinds import Kinds, missing_shares, shares_of
 from l1lsmi._validation.digits import Digits
 from l1lsmi._validation.target import is_missing
@@ -230,7 +231,10 @@ def read_frame(X: Any, categorical: Any = "from_dtype", digits: Digits | None = 
     if digits is None:
         seen.finish()
     x = np.column_stack(values) if values else np.empty((len(frame), 0))
-    return Columns(x, levels, names)
+    columns = Columns(x, levels, names)
+    kinds = list(frame.schema.values())
+    _refuse_names_of_rows([j for j, kind in enumerate(kinds) if kind == nw.String and not chosen[j]], columns)
+    return columns
 
 
 def read_array(x: HostArray, categorical: Any) -> Columns:
@@ -317,14 +321,25 @@ def _read_series(series: Any, name: str, chosen: bool, by_type: bool) -> tuple[H
             f"X has text in column {name!r}, first {str(first)[:60]!r}, but categorical_features does not "
             'have it: add it, or pass "from_dtype".'
         )
-    codes, levels = _coded(values)
-    n_values = int((~np.isnan(codes)).sum())
-    if kind == nw.String and not chosen and len(levels) > max(MAX_LEVELS, MAX_DISTINCT * n_values):
+    return _coded(values)
+
+
+def _refuse_names_of_rows(texts: Sequence[int], read: Columns) -> None:
+    """Check that no column of text has so many levels that they name or number the rows."""
+    assert read.names is not None
+    refused = []
+    for j in texts:
+        n_values, levels = int((~np.isnan(read.x[:, j])).sum()), read.levels[j] or []
+        if len(levels) > max(MAX_LEVELS, MAX_DISTINCT * n_values):
+            refused.append((read.names[j], levels, n_values))
+    if refused:
+        name, levels, n_values = refused[0]
+        also = f" (and such text in {listed([one for one, *_ in refused[1:]])})" if refused[1:] else ""
         raise ValueError(
             f"X has text in column {name!r} with {len(levels)} different values in {n_values} rows, first "
-            f"{str(levels[0])[:60]!r}: drop it, or name it in categorical_features if it is a category."
+            f"{str(levels[0])[:60]!r}{also}: drop it, name it in categorical_features if it is a category, "
+            "or read it with l1lsmi.preparation.TablePreparation if it holds numbers or dates."
         )
-    return codes, levels
 
 
 def _numbers(series: Any) -> HostArray:

@@ -80,7 +80,7 @@ def _snippet(selector: Any, origin: Mapping[str, Any], target: str | Sequence[st
     given = "".join(f", {argument}=data.{argument}" for name, argument in GIVEN.items() if name in prepared)
     fit = f"selector.fit(X, y{given})"
     made = f"selector = {for_other_rows(selector)!r}"
-    return "\n".join([*lines, made, fit, "selector.get_support(indices=True)"])
+    return "\n".join([*lines, made, fit, "print(selector.get_feature_names_out())"])
 
 
 def _parts(selector: Any) -> list[Any]:

@@ -18,7 +18,7 @@ from l1lsmi.baselines import MRMR, LassoK
 from l1lsmi.evaluation import SelectionScores, selection_scores
 from l1lsmi.explain import Contributions, Explanation, explain_selection
 from l1lsmi.explain._evidence import WARNINGS, has_evidence, is_automatic
-from l1lsmi.explain._fitted import column_names, fitted_weights, read_columns, selected_columns
+from l1lsmi.explain._fitted import column_names, fitted_weights, given_names, read_columns, selected_columns
 from l1lsmi.report._comparison import comparison_section
 from l1lsmi.report._feature_index import FeatureIndex
 from l1lsmi.report._feature_plots import feature_plots
@@ -54,7 +54,7 @@ def collect(
     y: Any,
     *,
     feature_names: Sequence[str] | None = None,
-    target: str | Sequence[str] = "target",
+    target: str | Sequence[str] | None = None,
     task: str = "auto",
     method: Any = None,
     asked: Mapping[str, Any] | None = None,
@@ -79,8 +79,8 @@ def collect(
     y : array-like of shape (n,) or (n, t)
     feature_names : sequence of str or None, default=None
         None takes the names of the selector, or x0, x1, ...
-    target : str or sequence of str, default="target"
-        Name of the target, or names of all targets.
+    target : str, sequence of str or None, default=None
+        Name of the target, or names of all targets; None takes the name of y, or "target".
     task : {"auto", "classification", "regression", "survival"}, default="auto"
     method : str, object with ``title`` and ``summary``, or None, default=None
         Name and description of the method, such as an entry of `l1lsmi.methods.METHODS`; None takes the
@@ -130,10 +130,11 @@ def collect(
     budget = Budget(check_seconds("time_limit", time_limit))
     left_out: list[str] = []
     origin = _checked_asked(asked)
+    selected = selected_columns(selector)
     names = column_names(selector, feature_names)
     values, columns = read_columns(selector, X)
     encoded = check_target(y, task)
-    selected = selected_columns(selector)
+    target = _name_of(y, encoded) if target is None else target
     explained = None
     if selected.size:
         short_names = [printable(name, MAX_IN_SENTENCE) for name in names]
@@ -240,6 +241,15 @@ def _explained_sections(
         ),
         "path": path_section(explained.path, index, chosen=is_automatic(selector)),
     }
+
+
+def _name_of(y: Any, target: Target) -> str | list[str]:
+    """The name of a column of a dataframe, or the names of several targets; "target" for arrays."""
+    if target.parts:
+        return [part.name for part in target.parts]
+    names = given_names(y)
+    name = getattr(y, "name", None) if names is None else next(iter(names), None)
+    return "target" if name is None or callable(name) else str(name)
 
 
 def _label(target: str | Sequence[str]) -> str:
