@@ -405,6 +405,16 @@ def test_other_data_are_named(tmp_path):
     refused(path, "y is not the same", y=y[::-1])
 
 
+def test_few_rows_in_another_order_are_the_same_data(tmp_path, pieces):
+    X, y = data()
+    selector = L1LSMI(2, n_basis=15, p_value=False, checkpoint=tmp_path / "run.l1lsmi")
+    expected, n_pieces = clone(selector).fit(X, y), len(pieces.keys)
+    assert_identical(clone(selector).fit(X[::-1], y[::-1]), expected)
+    assert len(pieces.keys) == n_pieces
+    with pytest.raises(CheckpointError, match="y is not the same"):
+        clone(selector).fit(X, y[::-1])
+
+
 def test_a_file_that_changed_is_noticed(tmp_path):
     pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     X, y = given("file", tmp_path)

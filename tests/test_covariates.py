@@ -47,7 +47,7 @@ def test_a_proxy_is_dropped_and_the_true_feature_kept(cls, kind, copy):
         assert selector.get_support(indices=True).tolist() == [TRUE], seed
 
 
-@pytest.mark.parametrize("strategy", [Ranking(), Forward(), Backward(), Exhaustive(), L1Paper(n_restarts=2)])
+@pytest.mark.parametrize("strategy", [Ranking(), Forward(), Backward(), Exhaustive(), L1Paper(n_restarts=10)])
 @pytest.mark.parametrize("measure", [HSIC(), SquaredMutualInformation(n_basis=50)])
 def test_every_strategy_sees_covariates(measure, strategy):
     if isinstance(strategy, L1Paper) and not isinstance(measure, HSIC):
@@ -126,6 +126,9 @@ def test_blocks_and_dask_give_the_same_set():
         there = L1LSMI(1, random_state=0, p_value=False, memory_limit=10**5, explore_rows=150)
         there.fit(rows, target, covariates=z)
         assert (here.support_ == there.support_).all()
+        weights = np.arange(len(y)) % 3
+        weighted = there.fit(rows, target, covariates=z, sample_weight=weights).smi_
+        assert weighted == pytest.approx(there.fit(X, y, covariates=z, sample_weight=weights).smi_, rel=1e-9)
 
 
 def test_columns_are_appended_to_blocks():

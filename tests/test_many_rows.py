@@ -69,7 +69,9 @@ def test_a_sample_is_searched_and_all_rows_select_the_model(task):
     X, y = many_rows(task)
     selector = L1LSMI(2, explore_rows=400, random_state=0).fit(X, y)
     assert np.flatnonzero(selector.support_).tolist() == [1, 4]
-    problem = SquaredMutualInformation().bind(Table.of(X), check_target(y, task), 0)
+    rows = selector._read(X, y, L1LSMI())  # in the order of their contents
+    X = rows.table.x
+    problem = SquaredMutualInformation().bind(rows.table, rows.target, 0)
     before = problem.draws([(0, 0)]).centers
     sample, whole = problem.on_sample(400)
     draw, columns = whole.draws([(0, 0)]), np.array([1, 4])

@@ -276,7 +276,8 @@ def test_the_same_set_on_every_toy(toy, options):
     assert quick.cv_score_ == pytest.approx(exact.cv_score_, abs=1e-3)
     assert quick.smi_ == pytest.approx(exact.smi_, abs=1e-3)
     assert quick.weights_.dtype == np.float64
-    assert quick.cv_score_ != exact.cv_score_  # not the same work
+    # Not the same work, but for values that float32 has exactly.
+    assert toy == "make_xor" or quick.cv_score_ != exact.cv_score_
 
 
 @pytest.mark.parametrize("toy", TOYS)
@@ -308,7 +309,8 @@ def test_half_as_much_is_copied_to_a_device():
     assert table.x.dtype == torch.float32
     assert table.varying.tolist() == [0, 1, 2, 3, 5]
     expected = Table.of(X, Resources(precision="float32")).take(np.arange(50), np.arange(6))
-    assert_close(table.take(np.arange(50), np.arange(6)), expected)
+    found = np.asarray(table.take(np.arange(50), np.arange(6)))
+    assert_close(found[found[:, 0].argsort()], expected[expected[:, 0].argsort()])  # in any order
 
 
 def test_float32_values_are_worked_on_in_float64_by_default():

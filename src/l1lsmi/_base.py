@@ -218,7 +218,11 @@ class Selector(SelectorMixin, CheckedParameters):
         if self._names_columns(X, y, sample_weight) and not self._supports_out_of_core():
             X, y, sample_weight = split_named(X, y, sample_weight)
         beside = partial(self._beside, given or {})
-        options: dict[str, Any] = {"class_weight": getattr(self, "class_weight", None), "beside": beside}
+        options: dict[str, Any] = {
+            "class_weight": getattr(self, "class_weight", None),
+            "beside": beside,
+            "by_content": self._orders_rows(),
+        }
         if is_out_of_core(X) and not self._reads_frame(X, y, sample_weight):
             check_supports_out_of_core(self, X, self._supports_out_of_core())
             kinds_given: Any = self.categorical_features if self._takes_any_kind() else "from_dtype"
@@ -280,6 +284,10 @@ class Selector(SelectorMixin, CheckedParameters):
 
     def _takes_any_kind(self) -> bool:
         """Whether columns may be categories and have missing values."""
+        return False
+
+    def _orders_rows(self) -> bool:
+        """Whether few rows are put in the order of their contents: no draw then depends on their places."""
         return False
 
     def _supports_out_of_core(self) -> bool:

@@ -169,7 +169,7 @@ def _even_shares(sizes: HostArray, total: int) -> HostArray:
     return shares
 
 
-def random_weights(n_features: int, rng: np.random.Generator) -> HostArray:
-    """Draw the paper's starting point, w proportional to 1 + U(0, 1), with sum 1."""
-    weights = 1.0 + rng.random(n_features)
+def random_weights(ranks: HostArray, rng: np.random.Generator) -> HostArray:
+    """Draw the paper's starting point, w proportional to 1 + U(0, 1), with sum 1, for columns with ranks."""
+    weights = 1.0 + rng.random(ranks.size)[ranks]
     return np.asarray(weights / weights.sum())

@@ -227,6 +227,13 @@ class Target:
         weights = None if self.row_weights is None else self.row_weights[rows]
         return replace(self, codes=self.codes[rows], values=values, row_weights=weights)
 
+    def with_classes_as_met(self) -> Target:
+        """The same rows with classes numbered in the order in which rows have them first."""
+        if self.classes is None:
+            return self
+        met = np.argsort(np.unique(self.codes, return_index=True)[1])
+        return replace(self, codes=np.argsort(met)[self.codes], classes=self.classes[met])
+
     def weighted(self, weights: HostArray) -> Target:
         """The same rows, each counting so many times."""
         return replace(self, row_weights=weights if self.row_weights is None else weights * self.row_weights)

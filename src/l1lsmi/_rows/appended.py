@@ -38,6 +38,8 @@ def append_columns(table: Any, values: HostArray, row_weights: HostArray | None 
         xp = namespace(table.x)
         beside = asarray_like(values, table.x, dtype=table.x.dtype)
         return replace(table, x=xp.concat([table.x, beside], axis=1), **scales)
+    if table.order is not None:
+        values = values[np.argsort(table.order)]  # in the order of reading
     if isinstance(table, StreamTable):
         return replace(table, source=AppendedSource(table.source, table.n_columns, values), **scales)
     return table.appended(values, **scales)

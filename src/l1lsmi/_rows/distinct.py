@@ -64,6 +64,10 @@ class Arrangement(NamedTuple):
         weights = None if self.weights is None else self.weights[by_number]
         return np.bincount(self.rows, minlength=n_rows), order, weights
 
+    def taken(self, order: HostArray) -> Arrangement:
+        """The same rows in another order."""
+        return Arrangement(self.rows[order], None if self.weights is None else self.weights[order])
+
     def times(self, factors: HostArray | None) -> Arrangement:
         """The same rows with weights multiplied by ``factors``, one for each row that was given."""
         if factors is None:

@@ -13,6 +13,7 @@ from sklearn.model_selection import PredefinedSplit
 
 from l1lsmi._arrays import Array, HostArray, take_rows
 from l1lsmi._numerics.target import Target
+from l1lsmi._rows.content import has_order, order_by_content
 from l1lsmi._rows.distinct import (
     Arrangement,
     are_continuous,
@@ -141,6 +142,13 @@ class GivenRows(NamedTuple):
             target = check_target(arranged(self.y, arrangement), task, weights, self.names)
         return target, {name: arranged(values, arrangement) for name, values in self.beside.items()}
 
+    def arranged_by_content(
+        self, arrangement: Arrangement, task: str
+    ) -> tuple[Target | None, dict[str, HostArray]]:
+        """The same where the names of classes do not matter either."""
+        target, numbers = self.arranged(arrangement, task)
+        return None if target is None else target.with_classes_as_met(), numbers
+
     def as_given(self, arrangement: Arrangement, target: Target | None, task: str) -> Target | None:
         """The target of the rows of an arrangement, without weights and in the order given."""
         if target is None or self.y is None:
@@ -170,6 +178,7 @@ def read_rows(
     any_kind: bool = True,
     categorical: Any = "from_dtype",
     missing: str = "auto",
+    by_content: bool = False,
 ) -> Rows:
     """Check features, target and weights of rows in memory.
 
@@ -190,6 +199,8 @@ def read_rows(
     categorical : "from_dtype", None, or columns
         Which are categories.
     missing : {"auto", "ignore", "value"}
+    by_content : bool
+        Whether few rows are put in the order of their contents.
 
     Returns
     -------
@@ -219,15 +230,31 @@ def read_rows(
     make = partial(make_table, resources=resources or Resources(), missing=missing)
     if arrangement is None:
         table = make(x, columns, target, None)
+    else:
+        table = make(*_rows_of(x, columns, arrangement.rows), target, arrangement.weights)
+    if by_content and target is not None and has_order(table.n_rows, table.n_columns):
+        arrangement = in_order_of_content(table, target, arrangement, row_hashes(x, given.keys()))
+        target, numbers = given.arranged_by_content(arrangement, task)
+        table = make(*_rows_of(x, columns, arrangement.rows), target, arrangement.weights)
+    if arrangement is None:
         return Rows(table, target, numbers, lambda: (table, target), None)
-
-    table = make(*_rows_of(x, columns, arrangement.rows), target, arrangement.weights)
 
     def as_given() -> tuple[Table, Target | None]:
         unweighted = given.as_given(arrangement, target, task)
         return make(*_rows_of(x, columns, np.sort(arrangement.rows)), unweighted, None), unweighted
 
     return Rows(table, target, numbers, as_given, arrangement)
+
+
+def in_order_of_content(
+    table: RowTable, target: Target, arrangement: Arrangement | None, hashes: HostArray
+) -> Arrangement:
+    """The rows of an arrangement, of which table and target are given, in the order of their contents.
+
+    ``hashes`` are those of the rows that were given.
+    """
+    found = arrangement or Arrangement(np.arange(table.n_rows), None)
+    return found.taken(order_by_content(table, target, hashes[found.rows]))
 
 
 def read_rows_for(

@@ -58,7 +58,7 @@ def evidence(selector: Any) -> str | None:
     >>> X = np.random.default_rng(0).normal(size=(200, 6))
     >>> print(evidence(L1LSMI(1).fit(X, X[:, 1] > 0)).replace(", ", ",\n"))
     In rows that the search has not seen,
-    this feature predicts 96 % of the variation of the target (p < 0.0001).
+    this feature predicts 98 % of the variation of the target (p < 0.0001).
     """
     p_value = getattr(selector, "p_value_", None)
     if p_value is None:

@@ -125,7 +125,7 @@ def path_table(selector: Any) -> PathTable:
     >>> selector = L1LSMI(2, random_state=0).fit(X, X[:, 1] * X[:, 4] > 0)
     >>> path = path_table(selector)
     >>> path.kind, [step.size for step in path.steps], path.steps[-1].support
-    ('radii', [6, 5, 3, 2], array([1, 4]))
+    ('radii', [6, 5, 2], array([1, 4]))
     """
     selected = selected_columns(selector)
     path = list(getattr(selector, "path_", ()))

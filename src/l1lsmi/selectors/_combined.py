@@ -191,6 +191,9 @@ class PartsSelector(CallbackSupportMixin, Selector):
     def _takes_any_kind(self) -> bool:
         return True
 
+    def _orders_rows(self) -> bool:
+        return bool(self._make_strategy().orders_rows)
+
     def _resources(self) -> Resources:
         # A cluster may have more workers; threads share the rows of this process.
         n_threads = min(effective_n_jobs(self._n_jobs()), cpu_count())

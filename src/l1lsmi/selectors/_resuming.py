@@ -14,6 +14,7 @@ import numpy as np
 
 import l1lsmi
 from l1lsmi._checkpoint import Checkpoint
+from l1lsmi._rows.content import has_order
 from l1lsmi._rows.distinct import row_hashes
 from l1lsmi._rows.table import Table
 from l1lsmi.strategies._pieces import identify, is_kept, kept_in, remember
@@ -51,7 +52,7 @@ def check_same_fit(selector: Any, table: Any, target: Any, beside: Mapping[str, 
         Further numbers of every row.
     """
     if is_kept():
-        identify({"parameters": _parameters(selector), "data": _data(table, target, beside)})
+        identify({"parameters": _parameters(selector), "data": _data(selector, table, target, beside)})
 
 
 def remember_answer(asked: Any, learned: dict[str, Any]) -> None:
@@ -88,9 +89,11 @@ def _told(value: Any) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}... ({_hash(text)})"
 
 
-def _data(table: Any, target: Any, beside: Mapping[str, Any]) -> dict[str, str]:
+def _data(selector: Any, table: Any, target: Any, beside: Mapping[str, Any]) -> dict[str, str]:
     """What tells these data from others: hashes of all rows, also of rows that are not in memory."""
     hashes = row_hashes(table.x) if isinstance(table, Table) else table.hashes
+    if selector._orders_rows() and has_order(table.n_rows, table.n_columns):
+        hashes = np.sort(hashes)  # rows are in an order that follows from X and y
     kinds = [] if table.kinds is None else [table.kinds.n_levels, table.kinds.as_value]
     values = target.codes if target.values is None else target.values
     found = {

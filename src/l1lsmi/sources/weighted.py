@@ -8,17 +8,23 @@ import numpy as np
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.target import Target
+from l1lsmi._rows.content import has_order
 from l1lsmi._rows.distinct import are_continuous, are_different, key_hashes
 from l1lsmi._rows.kinds import Kinds
 from l1lsmi._rows.levels import in_order_of
 from l1lsmi._rows.table import RowTable
-from l1lsmi._validation.rows import Beside, GivenRows, Rows, arrangement_of
+from l1lsmi._validation.rows import Beside, GivenRows, Rows, arrangement_of, in_order_of_content
 from l1lsmi._validation.tables import with_missing_decided
 from l1lsmi.sources.opening import OpenRows
 
 
 def arrange_out_of_core(
-    opened: OpenRows, task: str, class_weight: Any, beside: Beside, missing: str = "ignore"
+    opened: OpenRows,
+    task: str,
+    class_weight: Any,
+    beside: Beside,
+    missing: str = "ignore",
+    by_content: bool = False,
 ) -> tuple[Rows, list[list[Any] | None] | None]:
     """Check targets and weights of rows that are not in memory.
 
@@ -30,6 +36,8 @@ def arrange_out_of_core(
     beside : callable
         Further numbers of every row: rows are equal if these are equal too.
     missing : {"auto", "ignore", "value"}
+    by_content : bool
+        Whether few rows are put in the order of their contents.
 
     Returns
     -------
@@ -56,6 +64,10 @@ def arrange_out_of_core(
 
     arrangement = arrangement_of(hashes, given, table.n_columns, judge)
     target, numbers = given.arranged(arrangement, task)
+    if by_content and target is not None and has_order(target.n_rows, table.n_columns):
+        used = table if arrangement is None else table.arranged(arrangement)[0]
+        arrangement = in_order_of_content(used, target, arrangement, table.hashes + of_keys)
+        target, numbers = given.arranged_by_content(arrangement, task)
     if arrangement is None:
         table = with_missing_decided(table, target, missing)
         return Rows(table, target, numbers, lambda: (table, target), None), levels

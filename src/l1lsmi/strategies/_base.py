@@ -89,6 +89,8 @@ class Strategy(CheckedParameters):
     orders_down_to: int = 1
     #: Up to so many rows a search draws nothing from a seed.
     n_rows_unseeded: ClassVar[int] = 0
+    #: Whether few rows are put in the order of their contents first, as places of rows decide what is drawn.
+    orders_rows: ClassVar[bool] = False
     #: What a step is called in the progress bar.
     step_name: ClassVar[str] = "step"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -15,6 +15,7 @@ from l1lsmi._numerics.model import Model, ModelBatch
 from l1lsmi._numerics.optimization.ascent import ascend, relative_step
 from l1lsmi._numerics.optimization.radius import PathPoint, shrink
 from l1lsmi._numerics.sampling import random_weights
+from l1lsmi._rows.content import ranks_by_content
 from l1lsmi.strategies._scores import TimedScore, timed_score
 from l1lsmi.strategies._weighting import Outcome, WeightingState
 from l1lsmi.strategies.protocols import Draws, Weightable
@@ -132,7 +133,8 @@ def run_restarts(
     """
     columns = problem.columns
     draws = problem.draws([(1, index) for index in indices])
-    weights = np.stack([random_weights(columns.size, problem.rng(2, index)) for index in indices])
+    ranks = ranks_by_content(problem.table, columns)
+    weights = np.stack([random_weights(ranks, problem.rng(2, index)) for index in indices])
     narrowness = [settings.narrowness[index % len(settings.narrowness)] for index in indices]
     models = draws.start_models(draws.asarray(weights), np.tile(columns, (len(indices), 1)), narrowness)
     paths = [

@@ -127,6 +127,7 @@ class L1Weighting(Strategy):
     """Base of the strategies that weight features inside an l1 ball."""
 
     needs = Weightable
+    orders_rows = True
     step_name = "restart"
     searched_sizes = (2, 5, 12)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

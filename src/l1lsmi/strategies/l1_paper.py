@@ -20,6 +20,7 @@ from l1lsmi._numerics.optimization.l1_ball import project_to_simplex_ball
 from l1lsmi._numerics.optimization.radius import PathPoint, double_then_halve
 from l1lsmi._numerics.ranking import scatter
 from l1lsmi._numerics.sampling import random_weights
+from l1lsmi._rows.content import ranks_by_content
 from l1lsmi.strategies._base import COUNT, COUNT_OR_ZERO, POSITIVE, Advance
 from l1lsmi.strategies._constrained_weighting import ConstrainedPaper
 from l1lsmi.strategies._parallel import Piece, in_order
@@ -212,13 +213,15 @@ def run_paper_restart(
     rng = problem.rng(2, index)
     draw = problem.draws([(1, index)])
     columns = problem.columns
+    ranks = ranks_by_content(problem.table, columns)
     points: list[PathPoint] = []
     found: list[HostArray] = []
     n_iter = 0
 
     def size_at(radius: float) -> int:
         nonlocal n_iter
-        weights, n_steps, value, score = _solve(draw, columns, radius, strategy, budget, rng, held)
+        start = random_weights(ranks, rng) * radius
+        weights, n_steps, value, score = _solve(draw, columns, radius, strategy, budget, start, held)
         n_iter += n_steps
         support, positive = columns[weights > 0], weights[weights > 0]
         points.append(PathPoint(index, radius, support.size, support, positive, value, score))
@@ -251,7 +254,7 @@ def _solve(
     radius: float,
     strategy: L1Paper,
     budget: Budget,
-    rng: np.random.Generator,
+    start: HostArray,
     held: HostArray | None = None,
 ) -> tuple[HostArray, int, float, float]:
     """Ascend inside one ball; returns weights, steps, and objective and score at those weights."""
@@ -281,7 +284,7 @@ def _solve(
         return np.where(inside > strategy.zero, inside, 0.0)[None]
 
     ascent = ascend(
-        np.where(free, random_weights(columns.size, rng) * radius, 1.0)[None],
+        np.where(free, start, 1.0)[None],
         evaluate,
         diminishing_step(strategy.step_size),
         project,

@@ -100,9 +100,13 @@ class PairedTarget:
         mean = float(np.average(means, weights=target.row_weights))
         return cls(target, sigma, means, mean, target.weight)
 
+    def rows_of(self, rows: HostArray | slice) -> PairedTarget:
+        """Some of these rows."""
+        return replace(self, target=self.target.rows_of(rows), row_means=self.row_means[rows])
+
     def slice_of(self, start: int, stop: int) -> PairedTarget:
         """Consecutive rows."""
-        return replace(self, target=self.target.slice_of(start, stop), row_means=self.row_means[start:stop])
+        return self.rows_of(slice(start, stop))
 
     def centred(self, other: PairedTarget, rows: slice, others: slice) -> HostArray:
         """The centred kernel over (n - 1)^2, of some of these rows with some of another piece.
