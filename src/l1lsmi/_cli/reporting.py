@@ -15,9 +15,10 @@ from l1lsmi._cli.output import print_message, spinner
 from l1lsmi._cli.text import printable
 from l1lsmi._clock import Budget
 from l1lsmi.evaluation import SelectionScores
-from l1lsmi.explain import Contributions
+from l1lsmi.explain import Contributions, Explanation
 from l1lsmi.methods import Method
 from l1lsmi.report import write_report
+from l1lsmi.report.content import explain_in_short
 
 #: Options of `l1lsmi.files.prepare` and their defaults; then those with names of columns.
 PREPARING = {"task": "auto", "missing": "keep", "groups": None, "weights": None}
@@ -35,6 +36,7 @@ def write_selection_report(
     method: Method,
     held_out: SelectionScores | str | bool,
     contributions: Contributions | None = None,
+    explanation: Explanation | None = None,
     comparison: Any = None,
     budget: Budget | None = None,
 ) -> bool:
@@ -54,6 +56,7 @@ def write_selection_report(
     held_out : SelectionScores, str or bool
         How well a model predicts held-out rows; or the name of the method in the comparison that has errors.
     contributions : Contributions or None
+    explanation : Explanation or None
     comparison : SelectorComparison or None
     budget : Budget or None
         The clock of the command.
@@ -85,6 +88,7 @@ def write_selection_report(
                 comparison=comparison,
                 held_out=held_out,
                 contributions=contributions,
+                explanation=explanation,
                 random_state=options["seed"],
                 time_limit=None if left is None else max(left, 1e-3),
             )
@@ -94,6 +98,13 @@ def write_selection_report(
     seconds = time.perf_counter() - started
     print_message(f"report: {printable(path)} ({seconds:.1f} s; {elapsed_seconds():.1f} s in all)", quiet)
     return True
+
+
+def explained(selector: Any, data: Data, contributions: Contributions | None, seed: int) -> Explanation:
+    """The explanation of a selection that the report will have."""
+    prepared = data.prepared
+    X, names = features_for(prepared.X), prepared.feature_names
+    return explain_in_short(selector, X, prepared.y, names, random_state=seed, contributions=contributions)
 
 
 def _preparing(data: Data, options: dict[str, Any]) -> dict[str, Any]:

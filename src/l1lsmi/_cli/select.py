@@ -36,6 +36,8 @@ from l1lsmi.strategies.selection import StopReason
 SHARE_OF_SEARCH = 0.6
 SHARE_ALONE = 0.85
 SHORTEST = 1e-3
+#: Share of the time left after the search that the explanation may take before a model is tested.
+SHARE_OF_EXPLANATION = 0.5
 
 
 def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
@@ -60,12 +62,18 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
         searched = {**asked, "time_limit": None if left is None else max(left, SHORTEST)}
         selector, seconds, notes = fit(method, data, searched, options, quiet)
         interrupted = getattr(selector, "stop_reason_", None) == StopReason.INTERRUPTED
-        scores, contributed = None, None
+        scores, contributed, explanation = None, None, None
         if selector.get_support().any() and not interrupted:
             try:
                 with while_time_is_left(budget), spinner("measuring what each feature contributes", quiet):
                     check_time()
                     contributed = measured_contributions(selector, data, asked["seed"])
+                if options["report"]:
+                    # Another process may test a model meanwhile.
+                    part = budget.part(SHARE_OF_EXPLANATION)
+                    with while_time_is_left(part), spinner("explaining the selection", quiet):
+                        check_time()
+                        explanation = _explained(selector, data, contributed, asked["seed"])
                 if evaluated:
                     with limited(budget):
                         scores = _scores(held_out, selector, data, asked, model, quiet)
@@ -87,6 +95,7 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
                 method=method,
                 held_out=scores or False,
                 contributions=contributed,
+                explanation=explanation,
                 budget=budget,
             )
         elif interrupted and evaluated:
@@ -115,6 +124,14 @@ def _scores(held_out: Any, selector: Any, data: Data, asked: dict[str, Any], mod
         held_out = HeldOutProcess(selector, k, data, asked["method"], model, asked["seed"])
     with spinner("testing a model on held-out rows", quiet):
         return held_out.scores()
+
+
+def _explained(selector: Any, data: Data, contributed: Contributions | None, seed: int) -> Any:
+    from l1lsmi._cli.reporting import explained
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of parts of the rows
+        return explained(selector, data, contributed, seed)
 
 
 def _named(data: Data, options: dict[str, Any]) -> dict[str, Any]:

@@ -44,6 +44,8 @@ ASKED = ("command", "source", "format", "sha256", "seconds", "prepare")
 MAX_IN_SENTENCE = 60
 MAX_METHOD = 90
 MAX_NOTES = 50
+#: Rows at most that explanations are computed from.
+MAX_ROWS = 500
 #: Share of a time limit that explanations may take, before the test of a model.
 SHARE_OF_EXPLANATIONS = 0.5
 
@@ -63,8 +65,9 @@ def collect(
     held_out: bool | str | SelectionScores = True,
     model: Any = None,
     contributions: Contributions | None = None,
+    explanation: Explanation | None = None,
     groups: Any = None,
-    max_rows: int = 500,
+    max_rows: int = MAX_ROWS,
     random_state: Any = 0,
     made: datetime | None = None,
     time_limit: float | None = None,
@@ -99,6 +102,8 @@ def collect(
         As in `l1lsmi.evaluation.selection_scores`.
     contributions : result of `l1lsmi.explain.contributions`, or None, default=None
         None computes them.
+    explanation : result of `l1lsmi.explain.explain_selection`, or None, default=None
+        None computes it.
     groups : array-like of shape (n,) or None, default=None
         Rows with the same label are in the same fold of a cross-validation.
     max_rows : int, default=500
@@ -135,23 +140,15 @@ def collect(
     values, columns = read_columns(selector, X)
     encoded = check_target(y, task)
     target = _name_of(y, encoded) if target is None else target
-    explained = None
-    if selected.size:
-        short_names = [printable(name, MAX_IN_SENTENCE) for name in names]
+    if selected.size and explanation is None:
         with while_time_is_left(budget.part(SHARE_OF_EXPLANATIONS if held_out is True else 1.0)):
             check_time()
-            explained = explain_selection(
-                selector,
-                X,
-                y,
-                max_rows=max_rows,
-                random_state=random_state,
-                feature_names=short_names,
-                contributions=contributions,
-            )
-            selected = explained.contributions.columns
-        if explained is None:
+            options = {"max_rows": max_rows, "random_state": random_state, "contributions": contributions}
+            explanation = explain_in_short(selector, X, y, names, **options)
+        if explanation is None:
             left_out.append("explanations")
+    if explanation is not None:
+        selected = explanation.contributions.columns
     index = FeatureIndex(names, selected, fitted_weights(selector))
     if not selected.size:
         held_out = False
@@ -181,7 +178,7 @@ def collect(
         "made": (made or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "asked": _asked_section(selector, origin, method, _label(target), encoded, values.shape),
         "warnings": [printable(each, 1000) for each in _data_warnings(selector, names)],
-        **_explained_sections(selector, explained, contributions, index, column_of, encoded),
+        **_explained_sections(selector, explanation, contributions, index, column_of, encoded),
         "plots": feature_plots(column_of, encoded, index.selected, np.random.default_rng(0)),
         "held_out": _given_errors(held_out, comparison, values.shape[1]),
         "comparison": comparison_section(comparison),
@@ -241,6 +238,14 @@ def _explained_sections(
         ),
         "path": path_section(explained.path, index, chosen=is_automatic(selector)),
     }
+
+
+def explain_in_short(
+    selector: Any, X: Any, y: Any, names: Sequence[str], *, max_rows: int = MAX_ROWS, **options: Any
+) -> Explanation:
+    """The explanation of a selection as a report has it: with names that are cut where they are long."""
+    short_names = [printable(name, MAX_IN_SENTENCE) for name in names]
+    return explain_selection(selector, X, y, max_rows=max_rows, feature_names=short_names, **options)
 
 
 def _name_of(y: Any, target: Target) -> str | list[str]:
