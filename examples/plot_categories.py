@@ -9,8 +9,8 @@ names of the levels do not matter.
 # %%
 # A table with categories
 # -----------------------
-# 442 patients with diabetes. Sex is a category as it is. Age in decades and thirds of the blood pressure
-# are made categories here, whose levels have no order any more.
+# The table has 442 patients with diabetes. Sex is a category. Age in decades and blood pressure in thirds are
+# also made categories here, whose levels have no order.
 import matplotlib.pyplot as plt
 import pandas as pd
 from sklearn.datasets import load_diabetes
@@ -43,7 +43,7 @@ print(
 # %%
 # The selected columns stay as they are
 # -------------------------------------
-# ``transform`` gives a frame, so that a model which knows categories can follow in a pipeline.
+# ``transform`` returns a frame, so that a model that accepts categories can follow in a pipeline.
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline

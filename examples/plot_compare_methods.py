@@ -36,7 +36,8 @@ print(f"{X.shape[0]} rows, {X.shape[1]} features, {np.unique(y).size} classes, {
 # %%
 # Held-out errors
 # ---------------
-# Five splits into 100 training rows and the others. The support vector machine is tuned on the training rows.
+# There are five splits into 100 training rows and held-out rows. The support vector machine is tuned on the
+# training rows.
 errors: dict[str, list[float]] = {name: [] for name in methods} | {"all features": []}
 for split in range(5):
     train, test = split_rows(y, n_train=100, random_state=split)

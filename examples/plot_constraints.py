@@ -2,7 +2,8 @@
 Constraints
 ===========
 
-Columns that must be in the set or must not, columns that go together, and a budget for what columns cost.
+Constraints are columns that must be selected or must not, columns that go together, and a budget for the
+costs of columns.
 """
 
 # %%
@@ -39,8 +40,8 @@ print("three columns:", *single.get_feature_names_out(), sep="\n  ")
 # %%
 # A budget
 # --------
-# Say that a worst value costs 3 and everything else 1. The sets that budgets buy, and how well they predict
-# the diagnosis.
+# Say that a worst value costs 3 and everything else 1. The output shows the sets for several budgets, the
+# plot how well they predict the diagnosis.
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler

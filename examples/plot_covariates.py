@@ -9,7 +9,7 @@ never selected, and a column that only repeats them adds nothing.
 # %%
 # What predicts the progress of diabetes
 # --------------------------------------
-# Body mass index, blood pressure and a blood value predict it best.
+# Body mass index, blood pressure and a blood value predict the progress best.
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_diabetes
 

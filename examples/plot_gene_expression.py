@@ -68,4 +68,4 @@ _ = ax.set_title("samples with inactive A")
 
 # %%
 # With 100 samples, a *pure* interaction of two genes among 5,000, in which neither has an effect alone,
-# cannot be told from chance: :ref:`sphx_glr_auto_examples_plot_xor.py` shows where this begins.
+# cannot be told from chance: :ref:`sphx_glr_auto_examples_plot_xor.py` has an example.

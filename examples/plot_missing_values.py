@@ -2,15 +2,15 @@
 Missing values
 ==============
 
-A missing value says nothing: no value is invented for it. Where it informs that values are missing, "missing"
-is a value of its own.
+A missing value carries no information, and nothing is imputed. Where the target depends on whether a value is
+missing, "missing" is a value of its own.
 """
 
 # %%
 # Values missing at random
 # ------------------------
 # Up to 40 % of the entries of a table of tumours are removed at random, and three features are selected. The
-# error is that of a model that takes missing values, on other rows.
+# error is that of a model that accepts missing values, on held-out rows.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
@@ -36,8 +36,8 @@ _ = ax.set(xlabel="share of missing values", ylabel="error on held-out rows", yl
 # %%
 # Values missing for a reason
 # ---------------------------
-# A test that is mostly done where the tumour is malignant says something by being done at all. Its result is
-# noise here; that it is missing is not.
+# Here, a test is mostly done if the tumour is malignant. Its result is noise, but whether the result is
+# missing is informative.
 X = data.data[:, :10].copy()
 done = (data.target == 0) ^ (rng.random(len(X)) < 0.1)
 test = np.where(done, rng.normal(size=len(X)), np.nan)

@@ -52,7 +52,7 @@ selected = selector.fit(X_train, y_train).transform(X_test)
 selected.head(3)
 
 # %%
-# ``ranking_`` is 1 for selected features and orders the others by the time they stayed on the search path.
+# ``ranking_`` is 1 for selected features and orders the others by how long they stayed on the search path.
 import pandas as pd
 
 pd.Series(selector.ranking_, index=selector.feature_names_in_, name="rank").sort_values().head(8)

@@ -2,14 +2,14 @@
 A table from a spreadsheet
 ==========================
 
-Cells such as "12,3", "€1,234", "12.3 %", "n/a" and "-" are numbers and gaps to people.
-`TablePreparation` reads them as such, says which cells it could not read, and does the same to new rows.
+Cells such as "12,3", "€1,234", "12.3 %", "n/a" and "-" stand for numbers and missing values.
+`TablePreparation` reads them as such, says which cells it could not read, and does the same with new rows.
 """
 
 # %%
 # A table as it is exported
 # -------------------------
-# Patients with diabetes, with units, decimal commas and gaps as spreadsheets have them.
+# The table has patients with diabetes, with units, decimal commas and missing values as in a spreadsheet.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd

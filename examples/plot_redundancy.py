@@ -70,7 +70,7 @@ for columns in ([0], [0, 3], [0, 2]):
     print(f"columns {columns!s:<8} {measure.score(X[:, columns], y):.2f}")
 
 # %%
-# The dependence between the selected columns, which is high for columns that can replace each other.
+# The plots show how strongly selected columns depend on each other. High values mean redundant columns.
 from l1lsmi.plots import RedundancyDisplay
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")

@@ -2,15 +2,15 @@
 Several targets
 ===============
 
-One set of features for several targets: numbers, classes, or both. Times until an event, some of them
-censored, are a target too.
+One set of features can be selected for several targets: numbers, classes, or both. A target can also be times
+until an event, some of them censored.
 """
 
 # %%
 # Two targets of diabetes patients
 # --------------------------------
-# How the disease progresses within a year, and whether the blood pressure is high. Each alone asks for other
-# columns; both together share the set.
+# The targets are how the disease progresses within a year, and whether the blood pressure is high. Each
+# target alone gives other columns; for both together, one set is selected.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd

@@ -2,8 +2,8 @@
 Sparse matrices
 ===============
 
-Word counts and other tables of mostly zeros go into ``fit`` as sparse matrices, which are never made dense as
-a whole. The answer is that of the dense table.
+Word counts and other tables of mostly zeros can be passed to ``fit`` as sparse matrices, which are never made
+dense as a whole. The result is that of the dense table.
 """
 
 # %%

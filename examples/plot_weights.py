@@ -7,8 +7,8 @@ from, or a rare class as important as the others.
 """
 
 # %%
-# A weight is so many copies
-# --------------------------
+# A weight counts as copies
+# -------------------------
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_wine
@@ -29,8 +29,8 @@ print("difference of the estimates:", abs(weighted.smi_ - copies.smi_))
 # %%
 # A rare class
 # ------------
-# Of the third wine ten bottles are kept. With ``class_weight="balanced"`` all three wines have the same sum
-# of weights, and columns that tell the third one from the others gain.
+# Only ten bottles of the third wine are kept. With ``class_weight="balanced"`` all three wines have the same
+# sum of weights, and columns that tell the third wine from the others have more influence.
 rare = np.flatnonzero((wines.target != 2) | (np.cumsum(wines.target == 2) <= 10))
 X, y = wines.data[rare], wines.target[rare]
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")

@@ -8,14 +8,14 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from fuzz.runner import PARTS, attack, run_case
+from fuzz.runner import AGAIN, PARTS, attack, run_case
 
 
 def main() -> int:
     """Run one case, or many."""
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
     parser.add_argument("--minutes", type=float, default=1.0)
-    parser.add_argument("--part", choices=list(PARTS), help="all of them if not given")
+    parser.add_argument("--part", choices=[*PARTS, *AGAIN], help="the first three if not given")
     parser.add_argument("--seed", type=int, help="run this case alone")
     parser.add_argument("--first", type=int, help="the first seed; drawn if not given")
     parser.add_argument("--jobs", type=int, default=1, help="number of processes")

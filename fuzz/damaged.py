@@ -19,6 +19,8 @@ from l1lsmi.files._formats import sandbox
 Generator = np.random.Generator
 #: One file in so many is read in a sandbox, as users do: starting it takes longer than all else.
 SANDBOXED = 10
+#: Seconds that a sandbox may take, fewer than those after which a case hangs.
+SECONDS = 20.0
 TEXT = b"id,a,b,when,y\n" + b"".join(
     f"{i:03},{i * 7 % 11}.5,{'u' if i % 3 else 'NA'},2020-01-{i % 28 + 1:02},{'yn'[i % 2]}\n".encode()
     for i in range(40)
@@ -85,7 +87,7 @@ def _repeat(data: bytearray, rng: Generator, other: bytes) -> None:
 DAMAGE = [_flip, _flip, _cut, _overwrite, _splice, _repeat]
 
 
-def make_file(seed: int, folder: Path) -> tuple[str, Callable[[], Any]]:
+def make_file(seed: int, folder: Path, *, sandboxed: bool = False) -> tuple[str, Callable[[], Any]]:
     """The damaged file of a seed, and the call that reads it."""
     rng = np.random.default_rng((seed, 2))
     files = good_files(folder)
@@ -99,10 +101,10 @@ def make_file(seed: int, folder: Path) -> tuple[str, Callable[[], Any]]:
     path = folder / f"damaged{suffix if rng.random() < 0.9 else '.dat'}"
     path.write_bytes(bytes(data))
 
-    is_sandboxed = seed % SANDBOXED == 0
+    is_sandboxed = sandboxed or seed % SANDBOXED == 0
 
     def call() -> None:
-        sandbox.ENABLED = is_sandboxed
+        sandbox.ENABLED, sandbox.MIN_SECONDS = is_sandboxed, SECONDS
         table = read_table(path)
         check(all(len(column.values) == table.n_rows for column in table.columns), "columns of other lengths")
 

@@ -50,6 +50,8 @@ def _pyarrow(x: Any, folder: Path, rng: np.random.Generator) -> Any:
 
 
 def _blocks(x: Any, folder: Path, rng: np.random.Generator) -> Any:
+    if not x.ndim:
+        return lambda: iter([x])
     return lambda: (x[i : i + ROWS] for i in range(0, max(len(x), 1), ROWS))
 
 

@@ -191,7 +191,7 @@ BAD_PARAMETERS = [
     ({"cv": ShuffleSplit(3, random_state=0)}, "splitter that tests each row once"),
     ({"cv": KFold}, "cv=.* cannot split these rows"),
     ({"cv": LeaveOneOut()}, "30 folds, the smallest of 1 rows"),
-    ({"cv": GroupKFold(3)}, "cannot split these rows; groups are given as PredefinedSplit"),
+    ({"cv": GroupKFold(3)}, "cannot split these rows: pass groups as PredefinedSplit"),
     ({"n_jobs": 0}, "'n_jobs' parameter .* Got 0 instead"),
     ({"n_basis": 0}, "'n_basis' parameter .* Got 0 instead"),
     ({"n_basis": 2.5}, "Got 2.5 instead"),
@@ -230,7 +230,7 @@ def test_bad_parameters_of_the_strategy(strategy, message):
 
 
 def test_fewer_rows_than_folds_work_with_a_warning():
-    with pytest.warns(UserWarning, match="3 rows, too few for the cv=5 folds"):
+    with pytest.warns(UserWarning, match="3 rows, too few for cv=5 folds"):
         selector = L1LSMI(1, random_state=0).fit(X[:3], [0, 1, 1])
     assert selector.support_.sum() == 1
 
@@ -317,7 +317,7 @@ def test_bad_pairs_for_the_density_ratio():
 def test_rare_marks_are_fine(seed, share):
     rng = np.random.default_rng(seed)
     marks = (rng.random((300, 10)) < share).astype(float)
-    selector = L1LSMI(2, p_value=False, random_state=0).fit(marks, rng.integers(0, 2, 300))
+    selector = L1LSMI(2, p_value=False, pool=None, random_state=0).fit(marks, rng.integers(0, 2, 300))
     assert selector.support_.sum() == 2
     assert np.isfinite(selector.weights_).all()
 
@@ -367,12 +367,14 @@ def test_bad_tensors():
     ):
         with pytest.raises(ValueError, match=message):
             L1LSMI(2).fit(bad, y)
-    selector = L1LSMI(2, n_restarts=1, p_value=False, random_state=0).fit(good, Y)
+    selector = L1LSMI(2, n_restarts=1, p_value=False, pool=None, random_state=0).fit(good, Y)
     for alike in (good.clone().requires_grad_(), good.bfloat16().double()):
-        L1LSMI(2, n_restarts=1, p_value=False, random_state=0).fit(
+        L1LSMI(2, n_restarts=1, p_value=False, pool=None, random_state=0).fit(
             alike, torch.asarray(Y, dtype=torch.bfloat16)
         )
-    L1LSMI(2, n_restarts=1, p_value=False, random_state=0).fit(X, torch.asarray(X[:, 0]).requires_grad_())
+    L1LSMI(2, n_restarts=1, p_value=False, pool=None, random_state=0).fit(
+        X, torch.asarray(X[:, 0]).requires_grad_()
+    )
     with pytest.raises(ValueError, match="expecting 4 features"):
         selector.transform(good[:, :3])
 

@@ -190,7 +190,7 @@ def test_columns_at_the_limits_of_floating_point(task, library, size):
     X, y = problem_data(task)
     X[:, 3] = np.where(X[:, 0] > 0, size, -size)
     X[:, 4] = np.where(np.arange(len(X)) % 2, size, -size)
-    selector = L1LSMI(2, n_basis=20, n_restarts=2, p_value=False, random_state=0)
+    selector = L1LSMI(2, n_basis=20, n_restarts=2, p_value=False, pool=None, random_state=0)
     expected = clone(selector).fit(X, y)
     found = clone(selector).fit(to_library(X, library), y)
     assert np.array_equal(found.support_, expected.support_)

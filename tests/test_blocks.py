@@ -23,7 +23,7 @@ TIMES[3, 2] = "NaT"
 
 
 def selector(k=1):
-    return L1LSMI(k, n_restarts=1, n_basis=10, p_value=False, random_state=0)
+    return L1LSMI(k, n_restarts=1, n_basis=10, p_value=False, pool=None, random_state=0)
 
 
 def halves(*arrays):

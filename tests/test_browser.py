@@ -75,7 +75,7 @@ def browser(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """Reports: classification, regression, a greedy path, hostile names, a chosen number, no features."""
+    """Reports of classes and numbers, a whole pool, a greedy path, odd names, a chosen number, nothing."""
     folder = tmp_path_factory.mktemp("reports")
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 8))
@@ -83,11 +83,14 @@ def pages(tmp_path_factory):
     signal = X[:, 0] + X[:, 1] * X[:, 2] + X[:, 3]
     classes = np.where(signal > 1, "yes", "no")
     harmless = [f"feature {j}" for j in range(8)]
-    weighted, greedy = L1LSMI(4, random_state=0, n_restarts=1), FeatureSelector(HSIC(), Backward(), 4)
+    # Of a pool of four columns, all four are features: nothing is searched, and there is no path to draw.
+    weighted, pooled = (L1LSMI(4, random_state=0, n_restarts=1, pool=pool) for pool in (None, 4))
+    greedy = FeatureSelector(HSIC(), Backward(), 4)
     chosen, nothing = FeatureSelector(HSIC(), Backward(), "auto"), rng.normal(size=90)
     kinds = {
         "classes": (weighted, classes, {"feature_names": harmless}),
         "regression": (weighted, signal, {"feature_names": harmless}),
+        "pool": (pooled, classes, {"feature_names": harmless, "held_out": False}),
         "greedy": (greedy, classes, {"feature_names": harmless, "held_out": False}),
         "hostile": (weighted, np.char.add("<b>", classes), {"feature_names": HOSTILE, "held_out": False}),
         "chosen": (chosen, X[:, 0] + X[:, 1], {"feature_names": harmless, "held_out": False}),
@@ -110,11 +113,22 @@ def pages(tmp_path_factory):
     return written
 
 
-KINDS = ["classes", "regression", "greedy", "hostile", "chosen", "empty", "levels", "levels of numbers"]
+KINDS = [
+    "classes",
+    "regression",
+    "pool",
+    "greedy",
+    "hostile",
+    "chosen",
+    "empty",
+    "levels",
+    "levels of numbers",
+]
 PICTURES = {"sizes", "plots", "path", "redundancy", "interactions"}
 #: Reports that have not all pictures: nothing was selected, the terms of a few columns were enough, or all
 #: numbers of a picture are 0.
 NOT_DRAWN = {
+    "pool": {"path"},
     "chosen": {"redundancy"},
     "empty": PICTURES - {"sizes"},
     "levels": {"path", "interactions"},
@@ -149,6 +163,18 @@ def scroll_to(browser, mark):
     """Scroll to a mark, and wait for the next frame."""
     browser.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", mark)
     browser.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+
+
+def mark_apart(browser, picture):
+    """The last mark of a picture that is apart from all others: a tooltip is that of the nearest mark."""
+    return browser.execute_script(
+        "const marks = [...document.querySelectorAll(`[data-picture=${arguments[0]}] .mark`)];"
+        "const centers = marks.map((mark) => mark.getBoundingClientRect())"
+        ".map((r) => [(r.left + r.right) / 2, (r.top + r.bottom) / 2]);"
+        "const apart = ([x, y]) => centers.filter(([u, v]) => Math.hypot(x - u, y - v) < 6).length === 1;"
+        "return marks[centers.findLastIndex(apart)]",
+        picture,
+    )
 
 
 def tip(browser):
@@ -306,7 +332,7 @@ def test_pointing_at_a_mark_shows_a_tooltip(browser, pages):
     opened(browser, pages["classes"])
     assert tip(browser) is None
     for picture in ("sizes", "path", "interactions", "held_out"):
-        mark = browser.find_elements("css selector", f"[data-picture={picture}] .mark")[-1]
+        mark = mark_apart(browser, picture)
         scroll_to(browser, mark)
         ActionChains(browser).move_to_element(mark).perform()
         text = tip(browser)

@@ -43,7 +43,7 @@ class Listener:
 def test_callbacks_are_told_of_every_step(strategy, constraints):
     X, y = data()
     first, second = Listener(), Listener()
-    options = {"p_value": False, "random_state": 0, **constraints}
+    options = {"p_value": False, "pool": None, "random_state": 0, **constraints}
     selector = FeatureSelector(HSIC(), strategy, 2, callbacks=[first, second], **options)
     selector.fit(X, y)
     steps, sets, scores, seconds = zip(*first.told, strict=True)
@@ -58,7 +58,9 @@ def test_callbacks_are_told_of_every_step(strategy, constraints):
 def test_a_callback_that_returns_true_ends_the_search(strategy):
     X, y = data()
     listener = Listener(last=1)
-    selector = FeatureSelector(HSIC(), strategy, 2, callbacks=listener, p_value=False, random_state=0)
+    selector = FeatureSelector(
+        HSIC(), strategy, 2, callbacks=listener, p_value=False, pool=None, random_state=0
+    )
     selector.fit(X, y)
     assert len(listener.told) == 1
     assert selector.stop_reason_ == StopReason.CALLBACK
@@ -71,8 +73,9 @@ def test_so_it_does_among_unseen_rows(k):
     listener = Listener()
     selector = L1HSIC(k, max_iter=1, n_restarts=1, callbacks=listener).fit(X, y)
     n_steps = len(listener.told)
-    # One for each part of the rows: the parts of p-values, and of few rows those without one block each.
-    assert sum(np.isnan(score) for _, _, score, _ in listener.told) == (4 if k == 2 else 11)
+    # One for each part of the rows: those of p-values, with two pools; or for a number, of few rows also
+    # those without one block each.
+    assert sum(np.isnan(score) for _, _, score, _ in listener.told) == (8 if k == 2 else 11)
     last = 2 if k == "auto" else n_steps - 1
     stopped = clone(selector).set_params(callbacks=Listener(last)).fit(X, y)
     assert stopped.stop_reason_ == StopReason.CALLBACK and stopped.validation_ is None

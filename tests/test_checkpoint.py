@@ -123,7 +123,7 @@ def assert_resumes(selector, X, y, path, pieces, where=(0.0, 0.4, 0.9)):
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_a_fit_that_was_killed_goes_on(name, road, tmp_path, pieces):
     measure = SquaredMutualInformation(n_basis=15, cv=2) if name.startswith("L1") else HSIC()
-    selector = FeatureSelector(measure, clone(STRATEGIES[name]), 2, p_value=False, random_state=0)
+    selector = FeatureSelector(measure, clone(STRATEGIES[name]), 2, p_value=False, pool=None, random_state=0)
     where = (0.0, 0.4, 0.9) if road == "memory" else (0.6,)
     assert_resumes(selector, *given(road, tmp_path), tmp_path / "run.l1lsmi", pieces, where)
 
@@ -150,7 +150,7 @@ def test_so_do_a_choice_of_a_pool_and_a_p_value(tmp_path, pieces):
 def test_so_does_a_search_among_allowed_sets(name, tmp_path, pieces):
     X, y = data()
     selector = FeatureSelector(
-        HSIC(), clone(STRATEGIES[name]), 3, must_include=[0], p_value=False, random_state=0
+        HSIC(), clone(STRATEGIES[name]), 3, must_include=[0], p_value=False, pool=None, random_state=0
     )
     assert_resumes(selector, X, y, tmp_path / "run.l1lsmi", pieces, (0.5,))
 
@@ -168,7 +168,7 @@ def test_weights_groups_and_covariates_are_part_of_the_fit(tmp_path, pieces):
 
 def test_threads_compute_each_piece_once(tmp_path, pieces):
     X, y = data()
-    selector = L1LSMI(2, n_basis=15, n_restarts=4, max_iter=1, p_value=False, random_state=0)
+    selector = L1LSMI(2, n_basis=15, n_restarts=4, max_iter=1, p_value=False, pool=None, random_state=0)
     expected = clone(selector).fit(X, y)
     path = tmp_path / "run.l1lsmi"
     pieces.most = 12
@@ -217,7 +217,7 @@ def test_more_restarts_give_no_worse_set():
     y = rng.normal(size=100)
     options = {"max_iter": 1, "terms": False, "agreement": 9, "n_refined": 1, "max_exchanges": 0}
     search = FeatureSelector(
-        HSIC(), L1Path(n_restarts=1, **options), 3, p_value=False, warm_start=True, random_state=0
+        HSIC(), L1Path(n_restarts=1, **options), 3, p_value=False, pool=None, warm_start=True, random_state=0
     )
     scores = []
     for n_restarts in (1, 3, 5):
@@ -310,7 +310,7 @@ def refused(path, words, X=None, y=None, **parameters):
         ({"format": 2}, "has the format 2"),
         ({"package": "9.9"}, "was written by version 9.9 of l1lsmi"),
         ({"sha256": "0" * 64}, "is damaged"),
-        ({"file": "other"}, "is another kind of file"),
+        ({"file": "other"}, "is not a checkpoint"),
         ({"data": None}, "is damaged"),
     ],
 )
@@ -337,7 +337,7 @@ def test_every_cut_and_every_changed_byte_is_noticed(tmp_path):
 def test_another_file_is_refused_and_left_alone(content, tmp_path):
     path = tmp_path / "run.l1lsmi"
     path.write_bytes(content)
-    refused(path, "is another kind of file")
+    refused(path, "is not a checkpoint")
 
 
 def test_results_that_are_not_plain_data_are_refused():
@@ -407,7 +407,7 @@ def test_other_data_are_named(tmp_path):
 
 def test_few_rows_in_another_order_are_the_same_data(tmp_path, pieces):
     X, y = data()
-    selector = L1LSMI(2, n_basis=15, p_value=False, checkpoint=tmp_path / "run.l1lsmi")
+    selector = L1LSMI(2, n_basis=15, p_value=False, pool=None, checkpoint=tmp_path / "run.l1lsmi")
     expected, n_pieces = clone(selector).fit(X, y), len(pieces.keys)
     assert_identical(clone(selector).fit(X[::-1], y[::-1]), expected)
     assert len(pieces.keys) == n_pieces

@@ -112,7 +112,7 @@ def test_columns_left_out_are_named_once(capfd, xor):
     frame.to_csv(xor.path, index=False)
     result = call(capfd, "select", xor.path, "-t", "label", "-k", 2, "-m", "pearson")
     assert result.err.count("patient") == 1 and "day: number of days" in result.err
-    assert "'sample'; to use it, name it with --keep beside the others." in result.err
+    assert "'sample'; to use it, name it with --keep, together with all other columns to use." in result.err
     asked = (
         ["--keep", "sample,x0"],
         ["--keep", "sample", "--keep", "x0"],
@@ -230,7 +230,7 @@ def test_no_features(capfd, noise, method):
     result = call(capfd, *args)
     assert result.code == 0 and "selected none of 6 features" in result.out
     assert "No features are selected: there is no evidence that any predict the target" in result.out
-    assert "target alone, as no columns are selected: " in result.err and "evidence" not in result.err
+    assert "target only, as no columns are selected: " in result.err and "evidence" not in result.err
     np.testing.assert_allclose(pd.read_csv(paths["output"]), noise.frame[["y"]])
     assert "None of 6 features" in paths["report"].read_text()
     saved = json.loads(paths["save"].read_text())
@@ -254,7 +254,7 @@ def test_methods_that_choose_no_number(capfd, xor):
 @pytest.mark.parametrize("k", ["0", "-2", "2.5", "ten", "", "1" * 5000])
 def test_a_number_or_auto(capfd, xor, k):
     result = call(capfd, "select", xor.path, "-t", "label", "-k", k)
-    assert result.code == 2 and "is neither a whole number, at least 1, nor auto." in result.err
+    assert result.code == 2 and "is neither a whole number of at least 1 nor auto." in result.err
 
 
 def test_k_by_default(capfd, xor):

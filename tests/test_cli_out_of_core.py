@@ -104,8 +104,8 @@ def test_select_gives_the_same_on_disk_and_in_memory(capfd, tmp_path, streamed, 
 @pytest.mark.parametrize("command", ["measure", "compare"])
 def test_other_commands_read_a_sample_of_the_rows(capfd, tmp_path, streamed, monkeypatch, command):
     path = write(tmp_path / "in.parquet", frame())
-    options = ["-k", 2, "--methods", "pearson,mrmr"] if command == "compare" else []
-    args = [command, path, "-t", "y", "--max-rows", 200, *options]
+    options = {"measure": ["--measures", "pearson,smi"], "compare": ["-k", 2, "--methods", "pearson,mrmr"]}
+    args = [command, path, "-t", "y", "--max-rows", 200, *options[command]]
     assert both(capfd, streamed, monkeypatch, *args)["rows_used"] == 200
 
 

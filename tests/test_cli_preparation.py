@@ -197,7 +197,7 @@ def test_weights_covariates_and_constraints_are_passed_on(capfd, visits, recorde
         (["--covariates", "id"], 1, "The covariate 'id' cannot be used, as it is left out: every value"),
         (["--drop", "colours"], 1, "no column named 'colours': did you mean 'colour'"),
         (["--missing", "impute"], 2, "impute"),
-        (["--jobs", "0"], 2, "0 is not a number of processes: pass 1"),
+        (["--jobs", "0"], 2, "0 is not a number of threads: pass 1"),
     ],
 )
 def test_wrong_columns_are_one_sentence(capfd, visits, recorder, options, code, words):

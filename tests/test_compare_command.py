@@ -46,7 +46,7 @@ def test_errors_have_standard_errors_and_bars(capfd, table):
 
 def test_the_number_is_not_chosen(capfd, table):
     result = call(capfd, "compare", table, "-t", "y", "-k", "auto")
-    assert result.code == 2 and "auto is for select: give a number of features" in result.err
+    assert result.code == 2 and "auto works only with l1lsmi select: give a number of features" in result.err
 
 
 def test_methods_by_name_and_path():

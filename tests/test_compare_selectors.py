@@ -178,7 +178,7 @@ def test_given_selectors_are_not_modified():
         ({"all features": First()}, {}, "rename it, or pass include_all=False"),
         ({"a": First()}, {"n_splits": 0}, "n_splits=0 must be an integer, at least 1"),
         ({"a": First()}, {"task": "guess"}, "task='guess' is not known"),
-        ({"a": First()}, {"n_train": 60}, "n_train=60 must be an integer from 1 to the 59"),
+        ({"a": First()}, {"n_train": 60}, "n_train=60 must be an integer from 1 to 59"),
         ({"a": First()}, {"y": None}, "y is None"),
     ],
 )

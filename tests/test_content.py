@@ -128,7 +128,7 @@ def test_weights_of_rows_on_a_cluster(cls):
     da = pytest.importorskip("dask.array")
     X, y = made()
     weights = np.arange(N) % 3
-    expected = cls(2, p_value=False).fit(X, y, sample_weight=weights)
-    found = cls(2, p_value=False).fit(da.from_array(X, chunks=(35, -1)), y, sample_weight=weights)
+    expected = cls(2, p_value=False, pool=None).fit(X, y, sample_weight=weights)
+    found = cls(2, p_value=False, pool=None).fit(da.from_array(X, chunks=(35, -1)), y, sample_weight=weights)
     np.testing.assert_array_equal(found.support_, expected.support_)
     np.testing.assert_allclose(found.weights_, expected.weights_, rtol=1e-6)

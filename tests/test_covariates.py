@@ -43,7 +43,7 @@ def proxy_data(kind, seed, *, copy=False, n=200, m=8):
 def test_a_proxy_is_dropped_and_the_true_feature_kept(cls, kind, copy):
     for seed in range(3):
         X, y, z = proxy_data(kind, seed, copy=copy)
-        selector = cls(1, p_value=False, random_state=0).fit(X, y, covariates=z)
+        selector = cls(1, p_value=False, pool=None, random_state=0).fit(X, y, covariates=z)
         assert selector.get_support(indices=True).tolist() == [TRUE], seed
 
 
@@ -81,7 +81,10 @@ def test_covariates_alone_are_no_evidence(cls):
             found.append(cls(2, random_state=0).fit(X, y, covariates=z))
     assert sum(selector.p_value_ > 0.01 for selector in found) >= 2
     told = [" ".join(selector.warnings_) for selector in found if selector.p_value_ > 0.05]
-    assert all("No evidence that these predict y beyond covariates" in words for words in told)
+    assert all(
+        "There is no evidence that the selected features predict y beyond covariates" in words
+        for words in told
+    )
 
 
 def test_scores_are_gains_over_covariates_alone():
@@ -117,13 +120,13 @@ def test_covariates_with_constraints_and_several_columns():
 def test_blocks_and_dask_give_the_same_set():
     da = pytest.importorskip("dask.array")
     X, y, z = proxy_data("nonlinear", 2, copy=True)
-    here = L1LSMI(1, random_state=0, p_value=False).fit(X, y, covariates=z)
+    here = L1LSMI(1, random_state=0, p_value=False, pool=None).fit(X, y, covariates=z)
     sources = [
         (lambda: iter([(X[:70], y[:70]), (X[70:], y[70:])]), None),
         (da.from_array(X, chunks=(60, -1)), y),
     ]
     for rows, target in sources:
-        there = L1LSMI(1, random_state=0, p_value=False, memory_limit=10**5, explore_rows=150)
+        there = L1LSMI(1, random_state=0, p_value=False, pool=None, memory_limit=10**5, explore_rows=150)
         there.fit(rows, target, covariates=z)
         assert (here.support_ == there.support_).all()
         weights = np.arange(len(y)) % 3
@@ -153,7 +156,7 @@ def test_a_cluster_joins_columns_where_rows_are():
     X, y, z = proxy_data("linear", 3, n=120, m=6)
     cluster = distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None)
     with cluster, distributed.Client(cluster):
-        selector = L1HSIC(1, must_exclude=[0], random_state=0, p_value=False)
+        selector = L1HSIC(1, must_exclude=[0], random_state=0, p_value=False, pool=None)
         selector.fit(da.from_array(X, chunks=(50, -1)), y, covariates=z)
     assert selector.get_support(indices=True).tolist() == [TRUE]
 
@@ -161,7 +164,7 @@ def test_a_cluster_joins_columns_where_rows_are():
 def test_metadata_routing_hands_covariates_to_the_selector():
     X, y, z = proxy_data("classes", 0, copy=True)
     with sklearn.config_context(enable_metadata_routing=True):
-        selector = L1HSIC(1, p_value=False, random_state=0).set_fit_request(covariates=True)
+        selector = L1HSIC(1, p_value=False, pool=None, random_state=0).set_fit_request(covariates=True)
         pipeline = make_pipeline(selector, LogisticRegression()).fit(X, y, covariates=z)
     assert pipeline[0].get_support(indices=True).tolist() == [TRUE]
 
@@ -200,9 +203,9 @@ def test_bad_covariates_get_one_sentence(case):
 
 def test_a_measure_of_single_columns_refuses_covariates():
     X, y, z = proxy_data("linear", 0)
-    with pytest.raises(ValueError, match="covariates are given, but Pearson looks at one feature at a time"):
+    with pytest.raises(ValueError, match="covariates are given, but Pearson scores one feature at a time"):
         FeatureSelector(Pearson(), Ranking(), 1).fit(X, y, covariates=z)
-    with pytest.raises(ValueError, match="covariates are given, but Pearson looks at one feature at a time"):
+    with pytest.raises(ValueError, match="covariates are given, but Pearson scores one feature at a time"):
         Pearson().score(X, y, covariates=z)
 
 
@@ -216,5 +219,7 @@ def test_constant_covariates_change_no_scores():
 
 def test_the_default_strategy_is_the_path():
     X, y, z = proxy_data("xor", 0)
-    selector = FeatureSelector(SquaredMutualInformation(), L1Path(), 1, random_state=0, p_value=False)
+    selector = FeatureSelector(
+        SquaredMutualInformation(), L1Path(), 1, random_state=0, p_value=False, pool=None
+    )
     assert selector.fit(X, y, covariates=z).get_support(indices=True).tolist() == [TRUE]

@@ -28,7 +28,7 @@ LOST = "whole numbers in column .* whose differences are lost in float64, from 1
 
 
 def selector(k=1, **options):
-    return L1LSMI(k, n_restarts=1, n_basis=10, p_value=False, random_state=0, **options)
+    return L1LSMI(k, n_restarts=1, n_basis=10, p_value=False, pool=None, random_state=0, **options)
 
 
 def frame(**more):

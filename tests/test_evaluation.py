@@ -373,13 +373,17 @@ def test_bad_test_rows_are_refused(X, y, words):
 @pytest.mark.parametrize("n_train", [0, 30, 2.5, True, "many"])
 def test_impossible_numbers_of_training_rows_are_refused(n_train):
     y = np.arange(30) % 2
-    with pytest.raises(ValueError, match=r"n_train=.* from 1 to the 29 of 30 rows with a row left to test"):
+    with pytest.raises(
+        ValueError, match=r"n_train=.* from 1 to 29: of 30 rows, at least one must be left to test"
+    ):
         split_rows(y, n_train=n_train)
 
 
 def test_too_many_training_rows_with_groups_are_refused():
     y, groups = np.arange(30) % 2, np.repeat(np.arange(3), 10)
-    with pytest.raises(ValueError, match=r"n_train=25 must be .* the 20 of 30 rows outside the test groups"):
+    with pytest.raises(
+        ValueError, match=r"n_train=25 must be .* of 30 rows, only 20 are outside the test groups"
+    ):
         split_rows(y, n_train=25, groups=groups)
     with pytest.raises(ValueError, match="one group only"):
         split_rows(y, groups=np.ones(30))

@@ -112,6 +112,11 @@ def test_arrays_of_other_libraries_come_back_as_numpy(library):
     np.testing.assert_allclose(there.lost, host.lost, atol=1e-8)
 
 
+def test_a_sample_names_its_own_argument():
+    with pytest.raises(ValueError, match=r"^at_most=3 must be a whole number of rows, at least 20\.$"):
+        explain.sample_rows(np.arange(60), at_most=3)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -334,7 +339,7 @@ def fixed_with(n_selected, *, k="auto", p_value=1e-9, mean=None, best_k=2):
         ),
         (
             fixed_with(3, mean=[0, 0.48, 0.5, 0.52]),
-            ["1 feature predicts 48.0 %, which is within one standard error of the most."],
+            ["1 feature predicts 48.0 %, which is within one standard error of the best."],
         ),
         (
             fixed_with(1, mean=[0, 0.004, -1]),
@@ -365,7 +370,7 @@ def fixed_with(n_selected, *, k="auto", p_value=1e-9, mean=None, best_k=2):
         ),
         (
             fixed_with(0, p_value=0.01, mean=[0, 0.1, 0.2]),
-            ["no set has clearly smaller errors than none (p = 0.01)"],
+            ["no set of features has clearly smaller errors than no features (p = 0.01)"],
         ),
     ],
 )

@@ -390,10 +390,21 @@ def test_memory_of_many_columns():
         '"a","b"\n"r1",1,2\n"r2",3,4\n',
         'a,b,c\n"1"5,x"y,3\n2,z,4\n3,z,5\n',
         "a,b,c\r\n1,2,3\r\n4,5,6\r\n",
+        "a,b,c\n1,2\r,3\n4,5,6\n",
+        "a,b,c\n,,\n\n1,,é\n2,ø ü,\n",
         "a,b,c\n1,2,3\n4,5\n",
         'a,b,c\n1,2,3\n4,"5,6\n',
     ],
-    ids=["quotes", "row names", "inner quotes", "carriage returns", "ragged", "quote that is not closed"],
+    ids=[
+        "quotes",
+        "row names",
+        "inner quotes",
+        "carriage returns",
+        "carriage return in a line",
+        "empty cells and lines",
+        "ragged",
+        "quote that is not closed",
+    ],
 )
 def test_many_columns_are_read_as_few(monkeypatch, table):
     def outcome():

@@ -336,7 +336,7 @@ def test_a_search_that_was_interrupted_is_no_finished_half():
         self.stop_reason_ = StopReason.INTERRUPTED if n_fits == 5 else StopReason.AGREED
 
     selector = StabilitySelector(Columns(action=fit), 10, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="interrupted: the 4 of 10"):
+    with pytest.warns(ConvergenceWarning, match="interrupted: the result is that of the 4 of 10"):
         selector.fit(X, y)
 
 

@@ -16,7 +16,7 @@ from l1lsmi.evaluation._coordinates import learned_coordinates
 from l1lsmi.explain import explain_selection, interactions, redundancy, score_by_size
 from l1lsmi.report import collect, schema, write_report
 
-pytestmark = pytest.mark.filterwarnings("ignore:No evidence", "ignore:Column")
+pytestmark = pytest.mark.filterwarnings("ignore:There is no evidence", "ignore:Column")
 
 
 def clinic(n=240, seed=0):

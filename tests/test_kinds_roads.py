@@ -20,8 +20,9 @@ from l1lsmi.inference import KnockoffSelector, StabilitySelector, permutation_te
 from l1lsmi.measures import HSIC, SquaredMutualInformation
 from l1lsmi.sources import open_rows, read_sample
 from l1lsmi.strategies import Forward
+from tests.conftest import to_library
 
-pytestmark = pytest.mark.filterwarnings("ignore:Column", "ignore:No evidence")
+pytestmark = pytest.mark.filterwarnings("ignore:Column", "ignore:There is no evidence")
 N = 900
 
 
@@ -186,7 +187,7 @@ def test_frames_there_and_back(library, output):
     X = {"pandas": frame, "polars": pl.from_pandas(frame), "pyarrow": pa.Table.from_pandas(frame)}[library]
     if library == "pyarrow":
         X = X.select(list(frame.columns))
-    selector = L1LSMI(2, random_state=0, p_value=False).set_output(transform=output).fit(X, y)
+    selector = L1LSMI(2, random_state=0, p_value=False, pool=None).set_output(transform=output).fit(X, y)
     out = selector.transform(X)
     kind = library if output == "default" else output
     assert isinstance(out, {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.Table}[kind])
@@ -200,7 +201,7 @@ def test_frames_there_and_back(library, output):
 
 def test_missing_values_there_and_back():
     X, y = numbers(200)
-    selector = L1LSMI(2, random_state=0, p_value=False).fit(X, y)
+    selector = L1LSMI(2, random_state=0, p_value=False, pool=None).fit(X, y)
     back = selector.inverse_transform(selector.transform(X))
     np.testing.assert_array_equal(back[:, selector.support_], X[:, selector.support_])
     assert (back[:, ~selector.support_] == 0).all()
@@ -208,12 +209,25 @@ def test_missing_values_there_and_back():
         selector.inverse_transform(X)
     frame, y = mixed(200)
     with pytest.raises(ValueError, match="X has 8 columns, but the selector has selected 2"):
-        L1LSMI(2, p_value=False).fit(frame, y).inverse_transform(frame)
+        L1LSMI(2, p_value=False, pool=None).fit(frame, y).inverse_transform(frame)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        by_array = L1LSMI(1, p_value=False).fit(X[:, :1], y)
+        by_array = L1LSMI(1, p_value=False, pool=None).fit(X[:, :1], y)
     with pytest.raises(ValueError, match="fitted to an array without column names"):
         by_array.inverse_transform(frame[["town"]])
+
+
+@pytest.mark.parametrize("missing", ["ignore", "value"])
+def test_missing_values_of_every_array_library(library, missing):
+    X, y = numbers(200)
+    measure = SquaredMutualInformation(n_basis=30, random_state=0)
+    selector = FeatureSelector(
+        measure, Forward(), 2, missing=missing, p_value=False, pool=None, random_state=0
+    )
+    expected = clone(selector).fit(X, y)
+    found = selector.fit(to_library(X, library), y)
+    np.testing.assert_array_equal(found.support_, expected.support_)
+    np.testing.assert_allclose(found.score_, expected.score_, rtol=1e-8)
 
 
 # -- inference --------------------------------------------------------------------------------
@@ -250,7 +264,7 @@ def test_permutations_do_not_see_numbers_made_of_the_target():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"many": pd.Categorical([f"h{i}" for i in rng.integers(0, 60, 300)])})
     y = rng.integers(0, 2, 300)
-    with pytest.raises(ValueError, match="a category of 60 levels in column 'many', which would become"):
+    with pytest.raises(ValueError, match="a category of 60 levels in column 'many', which would be encoded"):
         permutation_test(HSIC(), frame, y, n_permutations=19)
     frame, y = mixed(150)
     assert (

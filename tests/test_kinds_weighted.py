@@ -13,7 +13,7 @@ from l1lsmi.sources import open_rows
 from l1lsmi.strategies import Forward
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:Column", "ignore:No evidence", "ignore::ResourceWarning", "ignore:Port"
+    "ignore:Column", "ignore:There is no evidence", "ignore::ResourceWarning", "ignore:Port"
 )
 N = 150
 SELECTORS = {
@@ -161,6 +161,15 @@ def test_numbers_of_levels():
     np.testing.assert_array_equal(one.merged(two).numbers(), [[1, 2, 0, 3, 4]])
     moved = renumbered(codes, np.array([0]), whole.numbers())
     np.testing.assert_array_equal(moved[:, 0], [1, 2, np.nan, 2, 0, 3])
+
+
+def test_marks_of_rows_whose_weights_are_no_numbers_of_copies():
+    codes, marks = np.array([[0.0], [1.0], [1.0]]), np.array([3, 5, 7], dtype=np.uint64)
+    for weights in (np.array([1e300, 2e300, 1e300]), np.array([0.5, 1.0, 2.0])):
+        found = LevelTotals.of(codes, np.array([2]), weights, marks)
+        np.testing.assert_array_equal(found.marks, [[3, 12]])
+    found = LevelTotals.of(codes, np.array([2]), np.array([1.0, 2.0, 3.0]), marks)
+    np.testing.assert_array_equal(found.marks, [[3, 31]])
 
 
 def test_levels_of_rows_that_do_not_count():

@@ -316,8 +316,8 @@ def sentences(task):
         "out if it only numbers the rows.",
         "Columns 'x1' and 'x7' are copies of each other: one of them is enough.",
         "Columns 'x2' and 'x8' are monotone functions of each other: one of them is enough.",
-        "Columns 'x3' and 'x9' are copies of each other but for noise (correlations of about 0.999): one of "
-        "them is enough.",
+        "Columns 'x3' and 'x9' are copies of each other except for noise (correlations of about 0.999): one "
+        "of them is enough.",
     ]
 
 
@@ -426,9 +426,9 @@ def test_of_parts_of_the_rows_nothing_is_looked_for():
     X, y = planted("classification", 60)
     with of_part_of_rows(), warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert L1LSMI(2, p_value=False).fit(X, y).warnings_ == []
+        assert L1LSMI(2, p_value=False, pool=None).fit(X, y).warnings_ == []
     with pytest.warns(DataWarning, match="gives away the target"):
-        L1LSMI(2, p_value=False).fit(X, y)
+        L1LSMI(2, p_value=False, pool=None).fit(X, y)
 
 
 def test_names_of_a_data_frame():

@@ -238,6 +238,12 @@ def test_redundancy_can_be_mixed():
     assert mixed.scores_[second] == pytest.approx(mixed.relevance_[second] - correlation)
 
 
+def test_many_classes_by_neighbours():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    labels = np.array([f"c{i}" for i in np.minimum(np.arange(30), 27)])  # one class has three rows
+    assert MRMR(2, relevance="knn", task="classification", random_state=0).fit(X, labels).support_.sum() == 2
+
+
 def test_toy_problems_of_the_paper():
     for seed in range(5):
         assert MRMR(2).fit(*make_quad(400, random_state=seed)).get_support(indices=True).tolist() == [0, 1]

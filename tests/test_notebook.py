@@ -45,7 +45,7 @@ def test_every_selector_has_a_report(selector):
     first, *others = str(found).splitlines()
     assert re.fullmatch(r"2 of 5 features selected to predict size: [bd], [bd]", first)
     assert others[-2].startswith("Kernel ridge regression with the selected features has a root mean squared")
-    assert others[-1].startswith("R² ")
+    assert others[-1].startswith("With the selected features, R² is ")
 
 
 def test_a_pipeline_is_reported_on_with_its_own_model():

@@ -75,7 +75,8 @@ def test_nearly_numbers_become_numbers_and_cells_that_are_none_are_named():
     assert preparation.columns_[0] == ColumnUse("a", "number", 2, "number")
     assert preparation.notes_ == [
         "1 column with a comma as the decimal sign: 'a'.",
-        "Column 'a' has 1 cell that is not a number and counts as missing (rows from 0): 'about 5' in row 7.",
+        "Column 'a' has 1 cell that is not a number and counts as missing (rows are counted from 0): 'about "
+        "5' in row 7.",
         "2 missing values of 1 column stay missing: nothing is imputed.",
     ]
     # Of 40 cells, three are more than 5 %.

@@ -1,6 +1,7 @@
 """Unusual input works as a user expects, or gets one sentence; no warning of a library leaks."""
 
 import pathlib
+import uuid
 import warnings
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.base import clone
 
 from l1lsmi import L1LSMI
 from l1lsmi.baselines import MRMR
+from l1lsmi.inference import StabilitySelector
 from l1lsmi.measures import HSIC
 from l1lsmi.strategies import Forward
 from tests.conftest import assert_refused
@@ -20,7 +22,7 @@ X = RNG.normal(size=(60, 4))
 Y = (X[:, 0] + 0.3 * RNG.normal(size=60) > 0).astype(int)
 FRAME = pd.DataFrame(X, columns=list("abcd"))
 FIRST = [True, False, False, False]
-SELECTOR = L1LSMI(1, n_restarts=1, n_basis=10, p_value=False, random_state=0)
+SELECTOR = L1LSMI(1, n_restarts=1, n_basis=10, p_value=False, pool=None, random_state=0)
 
 
 def selector(**options):
@@ -84,6 +86,42 @@ def test_frames_with_sparse_columns():
     for rows in (sparse, lambda: iter([sparse[:30], sparse[30:]])):
         assert selector().fit(rows, Y).support_.tolist() == FIRST
     assert_refused(selector(), sparse.assign(t="u"), Y, "X has values that are not numbers in column 't'")
+
+
+@pytest.mark.parametrize("library", ["pandas", "pyarrow"])
+def test_columns_of_the_same_name(library):
+    twice = FRAME.set_axis(list("abca"), axis=1)
+    if library == "pyarrow":
+        pa = pytest.importorskip("pyarrow")
+        twice = pa.table(list(X.T), names=list("abca"))
+    words = "X has 2 columns named 'a': rename or drop all but one"
+    fitted = MRMR(1).fit(FRAME, Y)
+    for call in (fitted.transform, fitted.inverse_transform):
+        with pytest.raises(ValueError, match=f"^{words}"):
+            call(twice)
+    assert_refused(StabilitySelector(MRMR(1)), twice, Y, f"^{words}")
+    assert_refused(selector(), lambda: iter([twice]), Y, f"^Block 0 of {words}")
+    with pytest.raises(ValueError, match=r"^covariates has 2 columns named 'a'"):
+        selector().fit(X, Y, covariates=twice)
+
+
+@pytest.mark.parametrize("categorical", ["from_dtype", ["t"]])
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [((X[:, 1] * 1j).tolist(), "complex"), (list(X.astype("c8")[:, 1]), "complex64"), ([[1]] * 60, "list")],
+)
+def test_columns_of_values_that_are_neither_numbers_nor_levels(values, kind, categorical):
+    objects = np.empty(60, dtype=object)
+    objects[:] = values
+    for frame in (FRAME.assign(t=objects), pl.DataFrame({"t": pl.Series(objects, dtype=pl.Object), "a": Y})):
+        with pytest.raises(TypeError, match=f"X has values of kind {kind} in column 't', where"):
+            selector(categorical_features=categorical).fit(frame, Y)
+
+
+def test_levels_that_polars_does_not_compare():
+    objects = pl.Series([uuid.UUID(int=i % 3) for i in range(60)], dtype=pl.Object)
+    frame = pl.DataFrame({"t": objects, "a": X[:, 0]})
+    assert selector(n_features_to_select=2).fit(frame, Y).transform(frame).columns == ["t", "a"]
 
 
 # -- paths ------------------------------------------------------------------------------------
@@ -174,6 +212,15 @@ def test_numbers_beyond_the_range_of_float64():
         assert_refused(selector(), lambda: iter([beyond]), Y, "infinity, first in row 0 of column 0")
         assert_refused(selector(), X, beyond[:, 0], "y has values beyond the range of float64")
         assert selector().fit(X.astype(np.longdouble), Y).support_.tolist() == FIRST
+
+
+def test_whole_numbers_of_python_beyond_the_range_of_float64():
+    large = X.astype(object)
+    large[3, 1] = -(10**400)
+    frame = pd.DataFrame(large, columns=list("abcd"))
+    words = "infinity, first in row 3 of column"
+    for rows in (lambda: iter([large]), frame, lambda: iter([frame])):
+        assert_refused(selector(), rows, Y, words)
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])

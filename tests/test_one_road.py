@@ -14,7 +14,7 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4))
 Y = (X[:, 2] > 0).astype(int)
 NUMBERS_ONLY = MRMR(2, relevance="knn")
-ANY_KIND = L1LSMI(2, n_restarts=1, n_basis=10, p_value=False, random_state=0)
+ANY_KIND = L1LSMI(2, n_restarts=1, n_basis=10, p_value=False, pool=None, random_state=0)
 
 
 def spoiled(value):

@@ -82,7 +82,7 @@ def test_a_report_of_categories_has_a_plot_and_its_table():
     X["noise"] = rng.normal(size=300)
     X.loc[::9, "colour"] = None
     y = np.where((X["colour"] == "red") ^ (X["size"] == "M"), "bought", "left")
-    selector = L1LSMI(2, n_restarts=1, random_state=0, p_value=False).fit(X, y)
+    selector = L1LSMI(2, n_restarts=1, random_state=0, p_value=False, pool=None).fit(X, y)
     report = collect(selector, X, y, target="sale", held_out=False)
     jsonschema.validate(report, schema())
     (plot,) = report["interactions"]["plots"]["pairs"]

@@ -292,7 +292,7 @@ def test_frequencies_have_the_threshold_of_stable_features():
     words = ["selected", "not selected", "threshold 0.9"]
     assert labels(display.ax_.get_legend().get_texts()) == words
     with pytest.raises(ValueError, match=r"L1LSMI has no selection frequencies \(frequency_\): select with"):
-        FrequencyDisplay.from_estimator(fitted(p_value=False))
+        FrequencyDisplay.from_estimator(L1LSMI(3, p_value=False, pool=None).fit(X, y))
 
 
 @pytest.mark.parametrize("values", ["z", "score"])

@@ -119,7 +119,8 @@ def test_row_numbers_are_no_feature_unless_named_in_keep(start):
     assert prepared.feature_names == ("a", "b")
     assert prepared.columns[0].used_as == "left out: row numbers"
     assert prepared.notes == (
-        "Left out 1 column (row numbers): 'row'; to use it, name it in keep beside the others.",
+        "Left out 1 column (row numbers): 'row'; to use it, name it in keep, together with all other "
+        "columns to use.",
     )
     assert prepare(counted, "y", keep=["row", "a"]).feature_names == ("row", "a")
     # A column with a gap, with fractions, of few rows, or in decreasing order is a feature.
@@ -200,8 +201,8 @@ def test_text_that_is_numbers_can_be_the_target():
     assert prepared.notes[:3] == (
         "Left out 1 row without a value of the target 'price'.",
         "1 column with commas between thousands and the currency €: 'price'.",
-        "Column 'price' has 1 cell that is not a number and counts as missing (rows from 0): 'on request' in "
-        "row 40.",
+        "Column 'price' has 1 cell that is not a number and counts as missing (rows are counted from 0): "
+        "'on request' in row 40.",
     )
 
 

@@ -250,7 +250,7 @@ def test_a_report_of_no_features_says_why():
 def test_no_result_is_claimed_without_evidence():
     X, y = data(n=100)
     y = np.random.default_rng(1).permutation(y)
-    with pytest.warns(UserWarning, match="No evidence that these predict y"):
+    with pytest.warns(UserWarning, match="There is no evidence that the selected features predict y"):
         selector = L1LSMI(3, random_state=0, n_restarts=1).fit(X, y)
     report = checked(collect(selector, X, y, made=WHEN))
     text = words_of(report)

@@ -401,7 +401,7 @@ def test_class_weights_with_weights(discrete):
         (
             "classification",
             {7: 1.0},
-            "class_weight has the class 7, which y has not: its classes are 0, 1, 2",
+            "class_weight has the class 7, which is not in y: the classes of y are 0, 1, 2",
         ),
         ("classification", {0: -1.0}, "has weights that are not positive numbers"),
         ("classification", "even", "'class_weight' parameter"),

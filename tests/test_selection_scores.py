@@ -131,6 +131,32 @@ def test_regression_in_the_units_of_the_target():
     assert default.sets["selected"].metrics["root mean squared error"].value < 500
 
 
+@pytest.mark.parametrize("unit", [1e-310, 1e-300, 1e307])
+def test_targets_at_the_limits_of_floating_point(unit):
+    X, y = data(60)
+    expected = selection_scores(RANKING, X, y).sets["selected"].metrics
+    found = selection_scores(RANKING, X, unit * y).sets["selected"].metrics
+    for name, one in expected.items():
+        factor = 1.0 if name == "R²" else unit
+        assert found[name].value == pytest.approx(factor * one.value, rel=1e-2, abs=0)
+        assert found[name].standard_error == pytest.approx(factor * one.standard_error, rel=1e-2, abs=0)
+
+
+@pytest.mark.parametrize("value", [1e300, -1.7e308])
+@pytest.mark.parametrize("with_text", [False, True])
+def test_held_out_rows_far_from_all_others(value, with_text):
+    X, y = data(60)
+    X[0, 1] = value
+    X[1:, 2] *= 1e-300
+    X[1, 2] = 1e300
+    X[:, 3] *= 1.7e308 / np.abs(X[:, 3]).max()
+    frame = pd.DataFrame(X).add_prefix("x")
+    found = selection_scores(RANKING, frame.assign(t=["u", "v"] * 30) if with_text else frame, y)
+    for one in found.sets.values():
+        assert one.failure is None and one.metrics["R²"].value < 1
+        assert all(np.isfinite([of.value, of.standard_error]).all() for of in one.metrics.values())
+
+
 def test_many_rows_are_boosted_and_one_fold_is_tested(monkeypatch):
     module = sys.modules[selection_scores.__module__]
     monkeypatch.setattr(module, "MANY_ROWS", 2_600)
@@ -244,9 +270,11 @@ def test_sentences_tell_the_errors():
     assert first.startswith(
         f"Kernel ridge regression with the selected features has an error rate of {told[0]}"
     )
-    for words, number in zip(("all 6 features", "without features", "those of mRMR"), told[1:], strict=True):
+    for words, number in zip(
+        ("all 6 features", "without features", "the features of mRMR"), told[1:], strict=True
+    ):
         assert f"{words} {number}" in first
-    assert second.startswith("Balanced accuracy ") and "AUC" in second
+    assert second.startswith("With the selected features, balanced accuracy is ") and "AUC" in second
     assert how_tested(found).startswith("In each of 5 folds")
 
 

@@ -167,7 +167,7 @@ def test_progress_is_shown_when_asked_for(capfd, monkeypatch, bar):
     out, err = capfd.readouterr()
     assert out == ""
     # What follows the restarts has a name too. A bar shows what there is ten times a second.
-    assert "ordering the features" in err and "search 4 of at most 4" in err
+    assert "ordering the features" in err and "search 12 of at most 12" in err
     assert ("restart 1 of at most 8, best score" in err) == (not bar)
     assert ("testing on unseen rows" in err) == ("\x1b" in err) == bar
 

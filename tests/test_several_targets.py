@@ -82,7 +82,7 @@ def test_features_of_a_hazard_are_found(seed):
 def test_two_targets_among_thirty_are_found():
     X, y = two_targets("numeric", n=300)
     others = np.random.default_rng(1).normal(size=(300, 28))
-    assert found(L1LSMI(3, p_value=False).fit(X, np.column_stack([others, y]))) == TRUE
+    assert found(L1LSMI(3, p_value=False, pool=None).fit(X, np.column_stack([others, y]))) == TRUE
 
 
 def test_a_number_of_features_is_chosen_for_several_targets():
@@ -103,10 +103,16 @@ def test_a_number_of_features_is_chosen_for_several_targets():
 )
 def test_any_measure_and_strategy(measure, strategy, columns):
     X, y = hazards()
-    assert found(FeatureSelector(measure, strategy, 3, random_state=0, p_value=False).fit(X, y)) == columns
+    assert (
+        found(FeatureSelector(measure, strategy, 3, random_state=0, p_value=False, pool=None).fit(X, y))
+        == columns
+    )
     rng = np.random.default_rng(0)
     two = np.column_stack([X[:, 2] + X[:, 5], X[:, 7]]) + 0.3 * rng.normal(size=(len(X), 2))
-    assert found(FeatureSelector(measure, strategy, 3, random_state=0, p_value=False).fit(X, two)) == columns
+    assert (
+        found(FeatureSelector(measure, strategy, 3, random_state=0, p_value=False, pool=None).fit(X, two))
+        == columns
+    )
 
 
 def test_exhaustive_search_for_two_targets():
@@ -247,7 +253,7 @@ def test_a_rare_label_does_not_hide_what_others_depend_on():
     rare = np.zeros(300, dtype=int)
     rare[[5, 50, 150]] = 1
     targets = np.column_stack([y[:, 0], rare, y[:, 1]])
-    assert found(L1LSMI(3, p_value=False).fit(X, targets)) == TRUE
+    assert found(L1LSMI(3, p_value=False, pool=None).fit(X, targets)) == TRUE
     terms = TermSearch(Table.of(X), check_target(targets, "auto"), np.arange(12), np.random.default_rng(0))
     assert terms.search(3) == (0, 1, 4) and terms.n_responses == 2
 

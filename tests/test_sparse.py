@@ -345,7 +345,9 @@ def test_too_many_features_of_a_large_table(small_limit):
 def test_baselines_on_large_tables_say_what_they_chose_from(small_limit, name):
     X, effect = rare_words()
     found = getattr(baselines, name)(3).fit(X, effect)
-    assert f"{name} considers only the 50 with the largest single effects." in found.warnings_[-1]
+    assert (
+        f"{name} considers only the 50 columns with the largest effects of their own." in found.warnings_[-1]
+    )
     assert set(found.get_support(indices=True)) <= set(np.flatnonzero(found.ranking_ <= 48))
     if name in ("LassoK", "QPFS"):
         assert found.get_support(indices=True).tolist() == [5, 400, 899]
@@ -354,13 +356,13 @@ def test_baselines_on_large_tables_say_what_they_chose_from(small_limit, name):
 def test_without_a_target_a_large_table_is_refused(small_limit):
     X, _ = rare_words()
     for name in ("SPEC", "LaplacianScore"):
-        with pytest.raises(ValueError, match=f"without a target {name} needs all of them at once"):
+        with pytest.raises(ValueError, match=f"without a target {name} uses at most"):
             getattr(baselines, name)(3, graph="unsupervised").fit(X)
 
 
 def test_a_strategy_alone_searches_no_large_table(small_limit):
     X, effect = rare_words()
-    with pytest.raises(ValueError, match="too many to search all: use FeatureSelector"):
+    with pytest.raises(ValueError, match="too many to search all columns: use FeatureSelector"):
         Ranking().select(Pearson(), X, effect, 3)
 
 

@@ -88,6 +88,15 @@ def test_a_value_that_too_few_rows_have_is_merged_with_its_neighbour(rng):
     assert functions.sizes.tolist() == [0]
 
 
+def test_classes_that_a_part_of_the_rows_does_not_have(rng):
+    X = mixed_columns(rng)
+    labels = np.arange(len(X)) % 40
+    rows = np.flatnonzero(labels % 3)
+    part, own = Target.of_classes(labels).rows_of(rows), Target.of_classes(labels[rows])
+    one, other = (ColumnFunctions.of(Table.of(X[rows]), target, np.arange(5)) for target in (part, own))
+    np.testing.assert_array_equal(one.values, other.values)
+
+
 @pytest.mark.parametrize("kind", ["numbers", "classes", "several"])
 def test_functions_of_the_target_are_orthonormal(rng, kind):
     weights = rng.integers(1, 4, 300).astype(float)

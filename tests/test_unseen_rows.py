@@ -9,24 +9,30 @@ import warnings
 import numpy as np
 import pytest
 from scipy.stats import kstest
+from sklearn.base import clone
 
 from l1lsmi import L1HSIC, L1LSMI, FeatureSelector
 from l1lsmi._numerics import held_out
+from l1lsmi._numerics.sampling import folds_of_part
 from l1lsmi._numerics.target import Target
-from l1lsmi._numerics.terms.pool import by_single_effect
-from l1lsmi._rows.table import Table
 from l1lsmi._validation.folds import group_folds
 from l1lsmi._warnings import DataWarning
 from l1lsmi.datasets import make_and_or, make_quad, make_xor
-from l1lsmi.measures import HSIC, Pearson, SquaredMutualInformation
+from l1lsmi.measures import HSIC, MutualInformation, Pearson, SquaredMutualInformation
 from l1lsmi.strategies import Backward, Exhaustive, Forward, L1Path, Ranking, _splits, validation
 from l1lsmi.strategies.selection import StopReason
-from l1lsmi.strategies.validation import pool_sizes, sizes_up_to
+from l1lsmi.strategies.validation import sizes_up_to
 
 
 def noise(n=80, m=6, seed=0):
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, m)), rng.integers(0, 2, n)
+
+
+def wide(n=60, m=200, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, m))
+    return X, X[:, 3] + X[:, 7] + 0.5 * rng.normal(size=n)
 
 
 # -- fits -------------------------------------------------------------------------------------
@@ -163,6 +169,35 @@ def test_groups_are_never_split(numeric, few):
     assert own == "anything else"
 
 
+def test_folds_of_a_part_of_the_rows():
+    assert folds_of_part(np.array([4, 4, 2, 2, 2])).tolist() == [1, 1, 0, 0, 0]
+    # Folds with a single row are joined, to each other first.
+    assert folds_of_part(np.array([0, 0, 0, 3, 5, 7, 7])).tolist() == [0, 0, 0, 1, 1, 2, 2]
+    assert folds_of_part(np.array([3, 3, 3, 1])).tolist() == [0, 0, 0, 0]
+    assert folds_of_part(np.array([6])).tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        L1LSMI("auto", n_restarts=1, n_basis=10, random_state=0),
+        L1LSMI("auto", algorithm="paper", n_restarts=1, max_iter=3, n_basis=10, random_state=0),
+        FeatureSelector(MutualInformation(n_basis=10), Backward(), "auto", random_state=0),
+        FeatureSelector(MutualInformation(n_basis=10), L1Path(n_restarts=1), "auto", random_state=0),
+    ],
+)
+@pytest.mark.parametrize("numeric", [False, True])
+@pytest.mark.filterwarnings("ignore:No features are selected")
+def test_groups_that_a_part_of_the_rows_does_not_have(selector, numeric):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(24, 3))
+    y = X[:, 0] + 0.2 * rng.normal(size=24)
+    y = y if numeric else np.where(y > 0, "u", "v")
+    for groups in (np.arange(24) < 2, np.arange(24) // 5, rng.integers(0, 10, 24)):
+        found = clone(selector).fit(X, y, groups=groups)
+        assert 0 < found.p_value_ <= 1 and np.isfinite(found.validation_.mean).all()
+
+
 def test_of_many_rows_some_are_drawn(monkeypatch):
     monkeypatch.setattr(_splits, "MAX_ROWS", 60)
     rng = np.random.default_rng(0)
@@ -177,25 +212,9 @@ def test_of_many_rows_some_are_drawn(monkeypatch):
     assert L1LSMI("auto").fit(X, y).get_support(indices=True).tolist() == [0, 1]
 
 
-def test_sizes_and_pools():
+def test_sizes():
     assert sizes_up_to(4).tolist() == [0, 1, 2, 3, 4]
     assert sizes_up_to(20).tolist() == [*range(13), 14, 16, 19, 20]
-    assert pool_sizes(10_000, 10) == [50, 300, 10_000]
-    assert pool_sizes(10_000, 100) == [200, 600, 10_000]
-    assert pool_sizes(150, 10) == [50, 150]
-    assert pool_sizes(60, 10) == [60]
-
-
-def test_columns_by_single_effect():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 8))
-    X[:, 5] = 1.0
-    y = X[:, 2] + 0.5 * X[:, 6] + 0.1 * rng.normal(size=300)
-    target = Target.of_values(y, y.mean(), y.std())
-    order = by_single_effect(Table.of(X), target, np.arange(8))
-    assert order[:2].tolist() == [2, 6]
-    assert order[-1] == 5
-    assert sorted(order) == list(range(8))
 
 
 # -- how many features ------------------------------------------------------------------------
@@ -269,17 +288,21 @@ def test_a_fixed_number_of_noise_features_is_warned_of_once():
         warnings.simplefilter("always")
         selector = L1LSMI(2).fit(X, y)
     assert [str(w.message) for w in caught] == selector.warnings_
-    assert selector.warnings_[0].startswith("No evidence that these predict y")
+    assert selector.warnings_[0].startswith("There is no evidence that the selected features predict y")
     assert selector.support_.sum() == 2
     assert selector.validation_.k.tolist() == [0, 2]
-    assert L1LSMI(2, p_value=False).fit(X, y).p_value_ is None
+    assert L1LSMI(2, p_value=False, pool=None).fit(X, y).p_value_ is None
+
+
+def no_splits(*arguments, **options):
+    raise AssertionError
 
 
 def test_clear_effects_of_many_rows_take_no_splits(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(800, 6))
     y = X[:, 1] + 0.2 * rng.normal(size=800)
-    monkeypatch.setattr(validation, "validate", None)
+    monkeypatch.setattr(validation, "validate", no_splits)
     selector = L1LSMI(1).fit(X, y)
     assert selector.validation_ is None and selector.frequency_ is None
     assert selector.p_value_ < validation.CLEAR
@@ -295,36 +318,7 @@ def test_bounds_of_terms_hold_without_dependence():
     assert below <= 10  # at most 4 on average
 
 
-# -- how many columns -------------------------------------------------------------------------
-
-
-def wide(n=60, m=200, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, m))
-    return X, X[:, 3] + X[:, 7] + 0.5 * rng.normal(size=n)
-
-
-def test_unseen_rows_choose_the_pool_of_a_wide_table():
-    X, y = wide()
-    selector = L1LSMI(2, n_restarts=2).fit(X, y)
-    found = selector.validation_
-    assert found.pool.tolist() == [50, 200]
-    assert selector.pool_size_ == found.best_pool == found.pool[found.pool_mean.argmax()]
-    assert selector.get_support(indices=True).tolist() == [3, 7]
-
-
-def test_a_pool_restricts_the_search():
-    X, y = wide()
-    codes = y > np.median(y)
-    selector = L1LSMI(5, pool=20, n_restarts=1).fit(X, codes)
-    strongest = by_single_effect(Table.of(X), Target.of_classes(codes), np.arange(200))[:20]
-    assert set(selector.get_support(indices=True)) <= set(strongest)
-    assert selector.pool_size_ == 20
-    assert L1LSMI(5, pool=None, n_restarts=1, p_value=False).fit(X, y).validation_ is None
-    with pytest.raises(ValueError, match="pool=3 has fewer columns than the 5 features"):
-        L1LSMI(5, pool=3).fit(X, y)
-    with pytest.raises(ValueError, match="'pool' parameter"):
-        L1LSMI(5, pool="all").fit(X, y)
+# -- arguments ---------------------------------------------------------------------------------
 
 
 def test_exhaustive_search_orders_its_features():

@@ -2,8 +2,8 @@
 Credit risk: categories, missing values and a rare class
 ========================================================
 
-**Question.** Which of the entries in an application form say whether a loan will not be repaid, and how
-well can one predict it from a few of them?
+**Question.** Which of the entries in an application form say whether a loan will not be repaid, and how well
+do a few of them predict it?
 
 The table has numbers, text, missing values, and a column that must not be used. None of it is encoded or
 imputed first.
@@ -80,7 +80,7 @@ print("predicted:", *selector.validation_.mean[:6].round(3))
 # %%
 # Which features?
 # ---------------
-# Purpose and employment act together. The share of defaults shows it.
+# Purpose and employment act together, as the share of defaults shows.
 table = pd.crosstab(loans["purpose"], loans["employment"], (default == "default"), aggfunc="mean")
 print(table.round(2).to_string())
 without = loans["savings"].isna()

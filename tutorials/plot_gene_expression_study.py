@@ -13,8 +13,8 @@ selection.
 # %%
 # The data
 # --------
-# The data set ALLAML has the expression of 7,129 genes in 72 patients with acute lymphoblastic (ALL) or
-# acute myeloid (AML) leukaemia. It is not part of this package. The page uses it where the environment
+# The data set ALLAML has the expression of 7,129 genes in 72 patients with acute lymphoblastic (ALL) or acute
+# myeloid (AML) leukaemia. It is not part of this package. This page uses the data set if the environment
 # variable ``L1LSMI_DATA`` names a directory with the file ``ALLAML.npz``. Otherwise it uses a **simulated**
 # table of the same form, and the next output says so.
 import os
@@ -53,11 +53,11 @@ selected = list(selector.get_feature_names_out())
 print("selected:", *selected)
 
 # %%
-# Is there anything?
+# Is there evidence?
 # ------------------
-# ``p_value_`` is the probability of predictions as good as these if the type did not depend on the genes.
-# The plot shows how well sets of each size predict unseen samples, with one standard error. 0 is no better
-# than a prediction without genes.
+# ``p_value_`` is the probability of predictions as good as these if the type did not depend on the genes. The
+# plot shows how well sets of each size predict unseen samples, with one standard error. A value of 0 is no
+# better than a prediction without genes.
 from l1lsmi.plots import ScoreBySizeDisplay
 
 print(f"p-value: {selector.p_value_:.1e}")
@@ -85,9 +85,9 @@ for ax, gene in zip(axes[0], selected, strict=True):
 # The honest error
 # ----------------
 # The selection is a step of the pipeline, so that every fold selects its genes anew, without its test
-# samples. The set above is not used here: the error belongs to the procedure "select so many genes, then
-# fit". ``pool=300`` limits the search to the 300 genes with the largest effects of their own, which saves
-# time.
+# samples. The set above is not used here: the error is that of the procedure "select this number of genes,
+# then fit". ``pool=300`` limits the search to the 300 genes with the largest effects of their own, which
+# saves time.
 from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -106,9 +106,9 @@ for name, procedure in procedures.items():
     print(f"{name:<20} error {errors.mean():.3f}")
 
 # %%
-# The number of genes was chosen with all samples, so that a little of the test samples is still in the last
-# error. With ``L1LSMI("auto")`` in the pipeline nothing of them is, and every fold takes as long as the
-# first selection.
+# The number of genes was chosen with all samples, which biases the last error a little. With
+# ``L1LSMI("auto")`` in the pipeline there is no such bias, but every fold takes as long as the first
+# selection.
 #
 # What next
 # ---------

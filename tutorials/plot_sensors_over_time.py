@@ -2,7 +2,7 @@
 Sensors over time: rows that belong together
 ============================================
 
-**Question.** Which sensors announce the failure of a machine, and how well do they do this for a machine
+**Question.** Which sensors announce the failure of a machine, and how well do they predict it for a machine
 that has never been measured before?
 
 Rows that follow each other in time, or that come from the same machine, are not independent. Both the
@@ -55,7 +55,7 @@ print(f"{len(table)} windows of {n_machines} machines, {table.shape[1]} columns"
 # Select, with machines kept together
 # -----------------------------------
 # With ``groups``, the windows of a machine are never split between rows that a search sees and rows that
-# judge it.
+# judge its result.
 from l1lsmi import L1LSMI
 
 selector = L1LSMI("auto", random_state=0).fit(table, state, groups=machine)

@@ -1,4 +1,4 @@
-"""Supervised feature selection that sees interactions, redundancy and non-linear dependence."""
+"""Supervised feature selection that detects interactions, redundancy and non-linear dependence."""
 
 from __future__ import annotations
 

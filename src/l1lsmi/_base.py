@@ -61,7 +61,9 @@ LEAST_POOL = 50
 MOST_SELECTED = 500
 #: Share of a time limit that the search for such columns may take, and what is said where that is too little.
 SHARE_OF_WARNINGS = 0.5
-NOT_LOOKED_FOR = "The time limit left no time to look for columns that give away the target, and for copies."
+NOT_LOOKED_FOR = (
+    "The time limit left no time to look for columns that give away the target or are copies of others."
+)
 
 
 class Selector(SelectorMixin, CheckedParameters):
@@ -103,8 +105,8 @@ class Selector(SelectorMixin, CheckedParameters):
             `l1lsmi.sources.open_rows`.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             The target, or several: numbers, classes, or a dataframe of both. A structured array of events
-            (bool) and times is survival. Of a file or dataframe that is not in memory, the name of the
-            column, or a list of names.
+            (bool) and times is a survival target. For a file or dataframe that is not in memory, the name of
+            the column, or a list of names.
         sample_weight : array-like of shape (n_samples,) or None, default=None
             Weights of the rows: a row of weight 2 counts as two copies of it, one of weight 0 is left out.
             None is 1.
@@ -178,19 +180,23 @@ class Selector(SelectorMixin, CheckedParameters):
         what = f"X is sparse with {table.n_rows:,} rows and {table.varying.size:,} columns that vary"
         if target is None:
             raise ValueError(
-                f"{what}, and without a target {type(self).__name__} needs all of them at once, {most:,} "
-                "values at most: pass fewer columns, or X.toarray() if it fits into memory several times."
+                f"{what}, but without a target {type(self).__name__} uses at most {most:,} values: pass "
+                "fewer columns, or X.toarray() if several copies of it fit into memory."
             )
         n_kept = min(table.varying.size, max(POOL_VALUES // table.n_rows, LEAST_POOL, 2 * k))
         if k > MOST_SELECTED:
             raise ValueError(
                 f"{what}, from which {type(self).__name__} selects {MOST_SELECTED:,} features at most, but "
-                f"{k:,} are asked for: pass another n_features_to_select, or X.toarray() if that fits."
+                f"{k:,} are asked for: pass a smaller n_features_to_select, or X.toarray() if it fits into "
+                "memory."
             )
         kept = by_single_effect(table, target, table.varying)[:n_kept]
         scale = np.zeros_like(table.scale)
         scale[kept] = table.scale[kept]
-        said = f"{what}: {type(self).__name__} considers only the {n_kept:,} with the largest single effects."
+        said = (
+            f"{what}: {type(self).__name__} considers only the {n_kept:,} columns with the largest effects "
+            "of their own."
+        )
         return replace(table, scale=scale), [said]
 
     def _n_units(self, constraints: Constraints) -> int | None:
@@ -354,7 +360,9 @@ class Selector(SelectorMixin, CheckedParameters):
                 return super().transform(X)
         check_is_fitted(self)
         if X.ndim != 2:
-            raise ValueError(f"Expected 2D array, got X with shape {tuple(X.shape)}: one row per sample.")
+            raise ValueError(
+                f"Expected 2D array, got X with shape {tuple(X.shape)}: pass one row per sample."
+            )
         if X.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has shape {tuple(X.shape)}, but {type(self).__name__} is expecting "
@@ -408,8 +416,8 @@ class Selector(SelectorMixin, CheckedParameters):
         support = self.get_support()
         if X.ndim != 2 or X.shape[1] != support.sum():
             raise ValueError(
-                f"X has shape {tuple(X.shape)}, but {support.sum()} features are selected: pass what "
-                "transform gives."
+                f"X has shape {tuple(X.shape)}, but {support.sum()} features are selected: pass the "
+                "output of transform."
             )
         refuse_not_finite(X, allow_missing=self._takes_any_kind())
         return with_zeros(X, support)

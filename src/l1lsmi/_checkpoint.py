@@ -256,18 +256,18 @@ class Checkpoint:
             if NAME.encode() in head[:100]:
                 raise self._damaged()
             raise CheckpointError(
-                f"checkpoint={str(path)!r} is another kind of file: pass a path that does not exist yet, or "
-                "that of a checkpoint."
+                f"checkpoint={str(path)!r} is not a checkpoint: pass the path of a checkpoint, or a path "
+                "that does not exist yet."
             )
         if given.get("format") != FORMAT:
             raise CheckpointError(
-                f"checkpoint={str(path)!r} has the format {given.get('format')}, and this version reads "
-                f"{FORMAT}: pass another path, or delete the file to begin anew."
+                f"checkpoint={str(path)!r} has the format {given.get('format')}, but this version of l1lsmi "
+                f"reads the format {FORMAT}: pass another path, or delete the file to begin anew."
             )
         if given.get("package") != self.package:
             raise CheckpointError(
-                f"checkpoint={str(path)!r} was written by version {given.get('package')} of l1lsmi, and this "
-                f"is {self.package}, which may search in another way: pass another path, or delete the file "
+                f"checkpoint={str(path)!r} was written by version {given.get('package')} of l1lsmi, but this "
+                f"is version {self.package}, whose search may differ: pass another path, or delete the file "
                 "to begin anew."
             )
         if given.get("sha256") != hashlib.sha256(body).hexdigest():

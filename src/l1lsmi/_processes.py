@@ -11,8 +11,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-#: Run with -c rather than -m, so that a process searches modules where this one does.
-CODE = "import importlib, sys; sys.path[:] = sys.argv[2:]; importlib.import_module(sys.argv[1]).serve()"
+#: Run with -c rather than -m, so that a process searches modules where this one does. What is imported stays
+#: until the end: garbage collections would be in vain.
+CODE = (
+    "import gc, importlib, sys; sys.path[:] = sys.argv[2:]; "
+    "gc.disable(); module = importlib.import_module(sys.argv[1]); gc.freeze(); gc.enable(); module.serve()"
+)
 #: The number of a request to the system, in linux/prctl.h.
 PR_SET_PDEATHSIG = 1
 

@@ -155,7 +155,7 @@ def _about_leaks(leaks: Leaks, target: Target) -> Iterator[Parts]:
     yield from _about_copies(leaks.copies, "are copies of each other")
     yield from _about_copies(leaks.functions, "are monotone functions of each other")
     yield from _about_copies(
-        leaks.near, "are copies of each other but for noise (correlations of about 0.999)"
+        leaks.near, "are copies of each other except for noise (correlations of about 0.999)"
     )
 
 

@@ -36,7 +36,9 @@ def check_outputs(file: str, paths: dict[str, str | None]) -> None:
         identity = _identity_of_stream(stream)
         if identity is not None and identity == source:
             discard(stream)  # or this very message would be written into the input
-            raise click.UsageError(f"Standard {name} is the same file as {read}: redirect it to another one.")
+            raise click.UsageError(
+                f"Standard {name} is the same file as {read}: redirect it to another file."
+            )
         taken.setdefault(identity, f"standard {name}")
     for option, path in paths.items():
         if path is None:
@@ -107,11 +109,13 @@ def check_auto(k: int | str | None, method: Method) -> None:
 
 
 def check_k(k: int | None, n_features: int) -> int:
-    """The number of features to select; by default 10, or half of fewer than 20."""
+    """The number of features to select; by default 10, or half of them if there are fewer than 20."""
     if k is None:
         return min(DEFAULT_K, max(1, n_features // 2))
     if k > n_features:
-        raise click.UsageError(f"-k {k} is more than the {n_features} features that the file has.")
+        raise click.UsageError(
+            f"-k {k} is more than the {n_features} features that the file has: pass at most {n_features}."
+        )
     return k
 
 

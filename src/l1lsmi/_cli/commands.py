@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module, resources
 from typing import Any
 
@@ -40,10 +44,28 @@ def _run(command: str, options: dict[str, Any]) -> int | None:
 
     Not before, as help and usage errors need neither NumPy nor scikit-learn, which take seconds to import.
     """
-    with exit_on_interrupt(options["as_json"]):
-        module = import_module(f"l1lsmi._cli.{command}")
+    name = f"l1lsmi._cli.{command}"
+    with exit_on_interrupt(options["as_json"]), _without_collections(name not in sys.modules):
+        module = import_module(name)
     code: int | None = module.run(**options)
     return code
+
+
+@contextmanager
+def _without_collections(applies: bool) -> Iterator[None]:
+    """Import libraries without garbage collections, of which their many functions and classes cause hundreds.
+
+    What is imported stays until the end, so that later collections do not look at it either.
+    """
+    if not (applies and gc.isenabled()):
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+        gc.freeze()
+    finally:
+        gc.enable()
 
 
 @click.command(short_help="Select the columns that best predict a target.")
@@ -58,12 +80,12 @@ def _run(command: str, options: dict[str, Any]) -> int | None:
     metavar="NAME",
     help=f"Method: {', '.join(METHOD_NAMES)}.",
 )
-@time_limit_option("Stop after this time, reading and a report included, with the best set so far.")
+@time_limit_option("Stop after this time, reading and report included, with the best set found until then.")
 @click.option(
     "--resume",
     metavar="PATH",
-    help="Keep what the search finds in this file, which is made if it does not exist, and go on from it: a "
-    "command that was killed, given again, ends with the same answer.",
+    help="Save the progress of the search in this file, and continue from the file if it exists: a command "
+    "that was killed can be run again, and gives the same answer.",
 )
 @report_option
 @model_option
@@ -71,8 +93,8 @@ def _run(command: str, options: dict[str, Any]) -> int | None:
 @click.option(
     "--output",
     metavar="PATH",
-    help="Write the selected columns and the target, values as in FILE: .csv, .tsv, .parquet, .feather or "
-    f".xlsx. {FORMULAS}",
+    help="Write the selected columns and the target to this file, with the values of FILE: .csv, .tsv, "
+    f".parquet, .feather or .xlsx. {FORMULAS}",
 )
 @role_options
 @constraint_options
@@ -94,7 +116,7 @@ def select(**options: Any) -> int | None:
     return _run("select", options)
 
 
-@click.command(short_help="Take the selected columns of new data.")
+@click.command(short_help="Take the selected columns from new data.")
 @click.argument("selection", metavar="SELECTION")
 @click.argument("file", metavar="NEWFILE")
 @reading_options
@@ -121,8 +143,8 @@ def apply(**options: Any) -> int | None:
     """Take the columns of a saved SELECTION from NEWFILE.
 
     SELECTION is a file written by l1lsmi select --save. Values are written as they are in NEWFILE, which can
-    have other rows, other columns and another format than the file of the selection. Cells that cannot be
-    read as those of the selection are named in a message.
+    have other rows, other columns and another format than the file of the selection. A message
+    names cells that cannot be read like the cells of the selection.
 
     \b
     Example:
@@ -139,7 +161,7 @@ def apply(**options: Any) -> int | None:
     metavar="NAMES",
     default=",".join(COMPARED),
     show_default=True,
-    help="Methods, separated by commas; a selector of another library by its import path, such as "
+    help="Methods, separated by commas. A selector of another library is given by its import path, such as "
     "sklearn.feature_selection.SelectKBest.",
 )
 @click.option(
@@ -150,12 +172,13 @@ def apply(**options: Any) -> int | None:
     help="Random splits into training and test rows.",
 )
 @max_rows_option(1000, at_least=20)
-@time_limit_option("Stop after this time, reading and a report included, with the methods that are finished.")
+@time_limit_option("Stop after this time, reading and report included, with the methods that are finished.")
 @report_option
 @click.option(
     "--groups",
     metavar="COLUMN",
-    help="Groups of rows that belong together, such as patients: each is in one part of a split.",
+    help="Column of groups of rows that belong together, such as patients: a group is never split between "
+    "training and test rows.",
 )
 @constraint_options
 @jobs_option
@@ -164,8 +187,8 @@ def apply(**options: Any) -> int | None:
 def compare(**options: Any) -> int | None:
     """Compare methods on FILE by the error of a support vector machine on held-out rows.
 
-    Every method selects on the training rows of each split, the same for all, quick methods first. Ctrl-C
-    stops the comparison with the methods that are finished.
+    Every method selects on the training rows of each split. The splits are the same for all methods, and
+    quick methods come first. Ctrl-C stops the comparison with the methods that are finished.
 
     \b
     Example:
@@ -187,7 +210,7 @@ def compare(**options: Any) -> int | None:
 )
 @click.option("--top", type=click.IntRange(min=1), help="Print at most this many columns.")
 @max_rows_option(2000, at_least=10)
-@time_limit_option("Stop after this time, reading included, with the columns measured so far.")
+@time_limit_option("Stop after this time, reading included, with the columns measured until then.")
 @preparing_options
 @output_options
 def measure(**options: Any) -> int | None:

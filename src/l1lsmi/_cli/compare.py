@@ -97,7 +97,7 @@ def _compare(
         warnings.simplefilter("ignore")  # of searches that are interrupted
         comparison = compare_selectors(
             selectors,
-            features_for(data.prepared.X, rows),
+            features_for(data.features, rows),
             data.prepared.y[rows],
             task=task,
             groups=None if groups is None else groups[rows],
@@ -201,7 +201,7 @@ def _warnings(data: Data, rows: np.ndarray) -> list[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of targets, which are notes
         return data_warnings(
-            features_for(prepared.X, rows),
+            features_for(data.features, rows),
             prepared.y[rows],
             task=prepared.task,
             feature_names=prepared.feature_names,

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,15 @@ import numpy as np
 from l1lsmi._cli.output import print_message, spinner
 from l1lsmi._cli.text import count, one_line, printable, with_options
 from l1lsmi.files import DataTable, Prepared, TargetTable, prepare, read_table
-from l1lsmi.files._stream import stream_table
+from l1lsmi.files._arrow_arrays import table_numbers
+from l1lsmi.files._stream import StreamedFeatures, stream_table
 from l1lsmi.files.table import split_names
 
 #: Options with names of columns, and others that features on disk cannot be prepared with.
 COLUMNS = ("categorical", "drop", "keep", "covariates")
 IN_MEMORY = ("categorical", "na_values", "covariates", "groups", "weights")
+#: Bytes of numbers up to which a selector takes a whole frame into memory.
+MAX_NUMBERS = 2**28
 #: Columns that are no numbers and are listed by name.
 MAX_LISTED = 8
 
@@ -35,6 +39,18 @@ class Data:
     def names(self, texts: Sequence[str]) -> list[str]:
         """The columns that the values of an option name."""
         return split_names(texts, self.table)
+
+    @cached_property
+    def features(self) -> Any:
+        """The features as one array where all of them are numbers, which is made once; else the frame.
+
+        Numbers of a larger frame are read a batch of rows at a time by selectors that can do so.
+        """
+        X = self.prepared.X
+        n_rows, n_columns = self.shape
+        if isinstance(X, StreamedFeatures) or n_rows * n_columns * 8 > MAX_NUMBERS:
+            return X
+        return X if (numbers := table_numbers(X)) is None else numbers
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
+import numpy as np
 
 from l1lsmi._cli.data import Data
 from l1lsmi.files._stream import StreamedFeatures
@@ -20,13 +21,15 @@ def features_for(X: Any, rows: Any = None) -> Any:
 
     Parameters
     ----------
-    X : pyarrow.Table or StreamedFeatures
+    X : pyarrow.Table, numpy.ndarray or StreamedFeatures
     rows : ndarray of int or None
         Rows to take; None is all.
     """
     if isinstance(X, StreamedFeatures):
         return X.dataset if rows is None else X[rows]
-    return X if rows is None else X.take(rows)
+    if rows is None:
+        return X
+    return X[rows] if isinstance(X, np.ndarray) else X.take(rows)
 
 
 def fit_arguments(selector: Any, data: Data, method: str) -> dict[str, Any]:

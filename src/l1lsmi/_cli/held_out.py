@@ -23,12 +23,10 @@ from l1lsmi.report.content import default_rivals
 class HeldOutProcess:
     """Measures `selection_scores` in another process, where there is more than one core.
 
+    The process imports its libraries as soon as it is entered, and measures from `begin` on.
+
     Parameters
     ----------
-    selector : selector
-        Fitted, or not fitted and with a number of features.
-    k : int
-        Number of features.
     data : Data
     method : str
         Name of the method, for messages.
@@ -36,30 +34,52 @@ class HeldOutProcess:
     seed : int
     """
 
-    def __init__(self, selector: Any, k: int, data: Data, method: str, model: Any, seed: int) -> None:
-        prepared = data.prepared
-        options = {
+    def __init__(self, data: Data, method: str, model: Any, seed: int) -> None:
+        self._data, self._method = data, method
+        self._options = {
             "model": model,
-            "rivals": default_rivals(k),
-            "task": prepared.task,
-            "groups": prepared.groups,
-            "fit_params": fit_arguments(selector, data, method),
+            "task": data.prepared.task,
+            "groups": data.prepared.groups,
             "random_state": seed,
         }
-        self._arguments = (selector, features_for(prepared.X), prepared.y, options)
+        self._arguments: tuple[Any, ...] = ()
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> HeldOutProcess:
+        self._start()
+        return self
+
+    def _start(self) -> None:
         if (os.cpu_count() or 1) > 1 and sys.executable:
             with suppress(OSError):  # no process can be started: this one measures the scores
                 self._process = start_python(__name__)
-                # In a thread, as sending blocks until the process has imported its libraries.
-                threading.Thread(target=self._send, args=(self._process.stdin,), daemon=True).start()
-        return self
+
+    def begin(self, selector: Any, k: int) -> None:
+        """Let the process measure; what it measures so far is given up.
+
+        Parameters
+        ----------
+        selector : selector
+            Fitted, or not fitted and with a number of features.
+        k : int
+            Number of features.
+        """
+        if self._arguments:
+            self._end()
+            self._start()
+        given = fit_arguments(selector, self._data, self._method)
+        options = {**self._options, "rivals": default_rivals(k), "fit_params": given}
+        self._arguments = (selector, features_for(self._data.features), self._data.prepared.y, options)
+        if self._process is not None:
+            # In a thread, as sending blocks until the process has imported its libraries.
+            threading.Thread(target=self._send, args=(self._process.stdin,), daemon=True).start()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._end()
+
+    def _end(self) -> None:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -67,12 +87,17 @@ class HeldOutProcess:
                 with suppress(OSError, ValueError):  # of what could not be sent
                     assert stream is not None
                     stream.close()
+            self._process = None
 
     def _send(self, stream: Any) -> None:
-        with suppress(OSError, ValueError):  # of a process that ended before it received
+        try:
             # Not closed, as the process ends when its standard input is closed.
             pickle.dump(self._arguments, stream)
             stream.flush()
+        except Exception:
+            # The process ended before it received, or something cannot be sent: this one measures the scores.
+            with suppress(OSError, ValueError):
+                stream.close()
 
     def scores(self) -> SelectionScores | None:
         """The result of `l1lsmi.evaluation.selection_scores`; None if the time is out first."""

@@ -63,7 +63,7 @@ def _score_columns(
     data: Data, rows: np.ndarray, names: tuple[str, ...], options: dict[str, Any], quiet: bool, budget: Budget
 ) -> tuple[dict[int, dict[str, float]], str]:
     """Scores by feature and measure, and why not all features have them; empty if all do."""
-    X, y = features_for(data.prepared.X, rows), data.prepared.y[rows]
+    X, y = features_for(data.features, rows), data.prepared.y[rows]
     measures = _measures(names, data.prepared.task, options["seed"])
     scores: dict[int, dict[str, float]] = {}
     size = 1  # columns in a batch, which is grown as long as it takes less than the time between checks

@@ -52,7 +52,7 @@ def _number_or_auto(
     except ValueError:  # also of more digits than Python converts
         number = 0
     if number < 1:
-        raise click.BadParameter(f"{value[:40]!r} is neither a whole number, at least 1, nor auto.")
+        raise click.BadParameter(f"{value[:40]!r} is neither a whole number of at least 1 nor auto.")
     return number
 
 
@@ -61,12 +61,14 @@ class _Number(click.IntRange):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value == "auto":
-            self.fail("auto is for select: give a number of features.", param, ctx)
+            self.fail("auto works only with l1lsmi select: give a number of features.", param, ctx)
         return super().convert(value, param, ctx)
 
 
 k_option = click.option(
-    "-k", type=_Number(min=1), help="Number of features; by default 10, or half of fewer than 20."
+    "-k",
+    type=_Number(min=1),
+    help="Number of features; by default 10, or half of the features if there are fewer than 20.",
 )
 
 #: -k for a command that can choose the number.
@@ -74,8 +76,9 @@ k_or_auto_option = click.option(
     "-k",
     callback=_number_or_auto,
     metavar="NUMBER|auto",
-    help="Number of features; auto chooses it by rows that the search has not seen, and selects none where "
-    "there is no evidence that any predict the target. By default 10, or half of fewer than 20.",
+    help="Number of features; by default 10, or half of the features if there are fewer than 20. auto "
+    "chooses the number by rows that the search has not seen, and selects none if there is no "
+    "evidence that any predict the target.",
 )
 
 report_option = click.option("--report", metavar="PATH", help="Write an HTML report.")
@@ -84,8 +87,8 @@ report_option = click.option("--report", metavar="PATH", help="Write an HTML rep
 model_option = click.option(
     "--model",
     metavar="PATH",
-    help="Test a model with the selected features on held-out rows, as --report does: the import path of a "
-    "class, such as sklearn.ensemble.RandomForestClassifier.",
+    help="Model to test with the selected features on held-out rows: the import path of its class, such as "
+    "sklearn.ensemble.RandomForestClassifier. Without this option, --report tests a default model.",
 )
 
 
@@ -106,11 +109,11 @@ reading_options = _group(
         "--format",
         "format_",
         type=click.Choice(FORMATS),
-        help="File format, if the file name does not tell.",
+        help="File format, if the file name does not show it.",
     ),
     click.option("--delimiter", help="Delimiter of a text file; detected by default."),
     click.option("--sheet", help="Sheet of an Excel file."),
-    click.option("--array", help="Array of an .npz or .mat file that holds the features."),
+    click.option("--array", help="Array with the features, in an .npz or .mat file."),
 )
 
 
@@ -121,21 +124,26 @@ def columns_option(*names: str, help: str) -> Callable[[Function], Function]:
 
 #: Columns that are no features, and features that are selected in any case or in none.
 role_options = _group(
-    click.option("--groups", metavar="COLUMN", help="Groups of rows that belong together, such as patients."),
-    click.option("--weights", metavar="COLUMN", help="Weights of the rows."),
+    click.option(
+        "--groups",
+        metavar="COLUMN",
+        help="Column of groups of rows that belong together, such as patients.",
+    ),
+    click.option("--weights", metavar="COLUMN", help="Column of weights of the rows."),
     columns_option(
-        "--covariates", help="Columns that are in every set that is compared, and are never selected."
+        "--covariates",
+        help="Columns that are never selected: features are selected for what they add to these columns.",
     ),
 )
 constraint_options = _group(
-    columns_option("--include", help="Select these columns in any case."),
-    columns_option("--exclude", help="Select these columns in no case."),
+    columns_option("--include", help="Always select these columns."),
+    columns_option("--exclude", help="Never select these columns."),
 )
 
 
 def _not_zero(context: click.Context, parameter: click.Parameter, value: int | None) -> int | None:
     if value == 0:
-        raise click.BadParameter("0 is not a number of processes: pass 1 or more, or -1 for one per core.")
+        raise click.BadParameter("0 is not a number of threads: pass 1 or more, or -1 for one per core.")
     return value
 
 
@@ -144,7 +152,7 @@ jobs_option = click.option(
     type=int,
     callback=_not_zero,
     metavar="NUMBER",
-    help="Processes that work at the same time; -1 is one for each core.",
+    help="Number of threads that work at the same time; -1 is one for each core.",
 )
 
 #: How to read a file, and how to turn its columns into features and a target.
@@ -155,26 +163,25 @@ preparing_options = _group(
         type=click.Choice(("auto", "classification", "regression", "survival")),
         default="auto",
         show_default=True,
-        help="Whether the target has classes or is a quantity; survival takes two columns, the time and the "
-        "event, which is 1, or 0 where the time is censored.",
+        help="Whether the target has classes or is a quantity. survival takes two target columns: the time, "
+        "and the event, which is 1, or 0 where the time is censored.",
     ),
     click.option(
         "--missing",
         type=click.Choice(("keep", "drop", "error")),
         default="keep",
         show_default=True,
-        help="Missing values of features: keep them missing, drop their rows, or stop.",
+        help="What to do with missing values of features: keep them missing, drop their rows, or stop.",
     ),
     click.option(
         "--na-values",
         multiple=True,
         metavar="TEXT,...",
-        help="Text that stands for a missing value, in addition to the empty text, NA, n/a, -, ? and "
-        "the like.",
+        help="Text that stands for a missing value, in addition to empty cells, NA, n/a, -, ? and the like.",
     ),
-    columns_option("--categorical", help="Take columns for categories whatever they look like."),
-    columns_option("--drop", help="Leave columns out."),
-    columns_option("--keep", "--only", "keep", help="Use no other columns as features."),
+    columns_option("--categorical", help="Treat these columns as categories, whatever their values are."),
+    columns_option("--drop", help="Leave these columns out."),
+    columns_option("--keep", "--only", "keep", help="Use only these columns as features."),
     click.option(
         "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Random seed."
     ),

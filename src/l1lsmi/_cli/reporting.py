@@ -77,7 +77,7 @@ def write_selection_report(
             write_report(
                 path,
                 selector,
-                features_for(prepared.X),
+                features_for(data.features),
                 prepared.y,
                 feature_names=prepared.feature_names,
                 target=prepared.targets[0] if len(prepared.targets) == 1 else prepared.targets,
@@ -103,7 +103,7 @@ def write_selection_report(
 def explained(selector: Any, data: Data, contributions: Contributions | None, seed: int) -> Explanation:
     """The explanation of a selection that the report will have."""
     prepared = data.prepared
-    X, names = features_for(prepared.X), prepared.feature_names
+    X, names = features_for(data.features), prepared.feature_names
     return explain_in_short(selector, X, prepared.y, names, random_state=seed, contributions=contributions)
 
 

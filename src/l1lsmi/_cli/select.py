@@ -54,16 +54,21 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     data = load_data(file, quiet, options, in_memory)
     k = "auto" if options["k"] == "auto" else check_k(options["k"], data.shape[1])
     asked = {"method": method.name, "k": k, "seed": options["seed"], "time_limit": options["time_limit"]}
-    # How many features are selected, and from how many columns where these outnumber rows, is known only
-    # after a search that chooses it.
+    # How many features are selected, and from how many columns, is known only after a search that chooses it;
+    # where rows outnumber columns, it mostly is from all columns.
     ahead = evaluated and k != "auto" and data.shape[1] <= data.shape[0]
-    with _held_out(method, data, asked, options, model) if ahead else nullcontext() as held_out:
+    process: Any = _held_out(method, data, asked, model) if evaluated else nullcontext()
+    with process as held_out:
+        if ahead:
+            held_out.begin(_unfitted(method, data, asked, options), k)
         left = budget.part(SHARE_OF_SEARCH if evaluated else SHARE_ALONE).left()
         searched = {**asked, "time_limit": None if left is None else max(left, SHORTEST)}
         selector, seconds, notes = fit(method, data, searched, options, quiet)
         interrupted = getattr(selector, "stop_reason_", None) == StopReason.INTERRUPTED
         scores, contributed, explanation = None, None, None
         if selector.get_support().any() and not interrupted:
+            if evaluated and not (ahead and _searched_all(selector)):
+                held_out.begin(selector, int(selector.get_support().sum()))
             try:
                 with while_time_is_left(budget), spinner("measuring what each feature contributes", quiet):
                     check_time()
@@ -76,7 +81,7 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
                         explanation = _explained(selector, data, contributed, asked["seed"])
                 if evaluated:
                     with limited(budget):
-                        scores = _scores(held_out, selector, data, asked, model, quiet)
+                        scores = _scores(held_out, quiet)
             except KeyboardInterrupt:
                 interrupted = True
         named = {**asked, **_named(data, options), "model": options["model"]}
@@ -111,17 +116,16 @@ def measured_contributions(selector: Any, data: Data, seed: int) -> Contribution
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of parts of the rows
         return contributions(
-            selector, features_for(prepared.X, rows), prepared.y[rows], random_state=seed, feature_names=names
+            selector,
+            features_for(data.features, rows),
+            prepared.y[rows],
+            random_state=seed,
+            feature_names=names,
         )
 
 
-def _scores(held_out: Any, selector: Any, data: Data, asked: dict[str, Any], model: Any, quiet: bool) -> Any:
+def _scores(held_out: Any, quiet: bool) -> Any:
     """How well a model predicts held-out rows."""
-    from l1lsmi._cli.held_out import HeldOutProcess
-
-    if held_out is None:
-        k = int(selector.get_support().sum())
-        held_out = HeldOutProcess(selector, k, data, asked["method"], model, asked["seed"])
     with spinner("testing a model on held-out rows", quiet):
         return held_out.scores()
 
@@ -144,13 +148,25 @@ def _named(data: Data, options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _held_out(method: Any, data: Data, asked: dict[str, Any], options: dict[str, Any], model: Any) -> Any:
-    """How well a model predicts held-out rows, measured by another process during the search."""
+def _held_out(method: Any, data: Data, asked: dict[str, Any], model: Any) -> Any:
+    """How well a model predicts held-out rows, measured by another process."""
     from l1lsmi._cli.held_out import HeldOutProcess
 
+    return HeldOutProcess(data, method.name, model, asked["seed"])
+
+
+def _unfitted(method: Any, data: Data, asked: dict[str, Any], options: dict[str, Any]) -> Any:
+    """A selector that folds of the rows are given to during the search."""
     selector = method.make(asked["k"], task=data.prepared.task, random_state=asked["seed"])
-    selector = configured(selector, data, method.name, {**options, "jobs": None, "resume": None})
-    return HeldOutProcess(selector, asked["k"], data, method.name, model, asked["seed"])
+    if "pool" in selector.get_params():
+        selector.set_params(pool=None)
+    return configured(selector, data, method.name, {**options, "jobs": None, "resume": None})
+
+
+def _searched_all(selector: Any) -> bool:
+    """Whether a search could choose from all columns, rather than from a pool that unseen rows chose."""
+    validation = getattr(selector, "validation_", None)
+    return validation is None or validation.best_pool == validation.pool[-1]
 
 
 def fit(
@@ -170,7 +186,7 @@ def fit(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            selector.fit(features_for(data.prepared.X), data.prepared.y, **given)
+            selector.fit(features_for(data.features), data.prepared.y, **given)
         except CheckpointError as error:
             raise CheckpointError(str(error).replace("checkpoint=", "--resume ", 1)) from error
     seconds = time.perf_counter() - started
@@ -233,7 +249,7 @@ def _write_columns(result: dict[str, Any], data: Data, path: str) -> None:
 def _output_words(result: dict[str, Any], data: Data) -> str:
     """What --output writes."""
     if not result["columns"]:
-        return f"target{'s' * (len(data.prepared.targets) > 1)} alone, as no columns are selected"
+        return f"target{'s' * (len(data.prepared.targets) > 1)} only, as no columns are selected"
     rows = "the only row" if data.table.n_rows == 1 else f"all {data.table.n_rows:,} rows"
     return f"selected columns of {rows}, values as in the file"
 

@@ -15,7 +15,7 @@ UNSAFE = ("Cc", "Cf", "Cs", "Zl", "Zp")
 #: Arguments in messages of `l1lsmi.files` that are options here.
 ARGUMENT = re.compile(r'\b(task|missing)="(\w+)"')
 OPTIONS = {
-    " in keep beside the others": " with --keep beside the others",
+    " in keep, together with": " with --keep, together with",
     "pass another delimiter": "give another --delimiter",
     "pass the name of one as sheet": "give the name of one with --sheet",
     "pass one as array": "name one with --array",

@@ -287,7 +287,8 @@ def _kind(
     present = cells.values[~cells.missing]
     if not present.size:
         return "empty", "empty"
-    if (present == present[0]).all():
+    # One value tells of most columns that they are not all equal, or not all 0 and 1.
+    if present[-1] == present[0] and (present == present[0]).all():
         return "constant", "constant"
     kind, reason = "number", ""
     if cells.has_levels:
@@ -296,7 +297,7 @@ def _kind(
         kind, reason = "date", "a date" if settings.dates == "drop" else ""
     elif numbers_rows(cells.values):
         reason = "" if requested else ROW_NUMBERS
-    elif ((present == 0) | (present == 1)).all():
+    elif present[0] in (0, 1) and ((present == 0) | (present == 1)).all():
         kind = "yes/no"
     if present.size < NEARLY_EMPTY * len(cells.values) and not (requested or as_category):
         reason = reason or "nearly empty"

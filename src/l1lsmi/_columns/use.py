@@ -71,6 +71,7 @@ def left_out_notes(uses: Sequence[ColumnUse]) -> list[str]:
     notes = []
     for reason, names in names_of.items():
         them = "it" if len(names) == 1 else "them"
-        hint = f"; to use {them}, name {them} in keep beside the others" if reason == ROW_NUMBERS else ""
+        named = f"; to use {them}, name {them} in keep, together with all other columns to use"
+        hint = named if reason == ROW_NUMBERS else ""
         notes.append(f"Left out {counted(len(names), 'column')} ({reason}): {listed(names)}{hint}.")
     return notes

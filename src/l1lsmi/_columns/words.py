@@ -24,7 +24,10 @@ def _unread_cells(name: str, reading: Reading) -> str:
     are = f"cells that are not {what}s and count"
     if reading.n_unread == 1:
         are = f"cell that is not a {what} and counts"
-    return f"Column {quoted(name)} has {reading.n_unread} {are} as missing (rows from 0): {named}{more}."
+    return (
+        f"Column {quoted(name)} has {reading.n_unread} {are} as missing (rows are counted from 0): "
+        f"{named}{more}."
+    )
 
 
 def reading_warnings(name: str, reading: Reading, whose: str) -> list[str]:

@@ -9,6 +9,7 @@ compared.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -31,10 +32,72 @@ LEAST_ONE_MINUS_LEVERAGE = 1e-6
 N_PERMUTATIONS = 999
 
 
+class KernelFit(NamedTuple):
+    """Functions of the target as a mean and kernels around centres, and the leave-one-out error of that."""
+
+    mean: HostArray
+    centers: HostArray
+    squared_width: float
+    coefficients: HostArray
+    error: float
+
+    def predict(self, rows: HostArray) -> HostArray:
+        """Predictions of the functions for other rows, (u, q)."""
+        if not self.centers.size:
+            return np.tile(self.mean, (len(rows), 1))
+        exponents = -0.5 / self.squared_width * _squared_distances(rows, self.centers)
+        return np.asarray(self.mean + np.exp(exponents) @ self.coefficients)
+
+
+def fit_kernels(fitted: HostArray, functions: HostArray, row_weights: HostArray | None = None) -> KernelFit:
+    """Fit functions of the target to standardised features.
+
+    Parameters
+    ----------
+    fitted : numpy.ndarray of shape (n, w)
+        Features of the rows of the fit.
+    functions : numpy.ndarray of shape (n, q)
+        Functions of the target there.
+    row_weights : numpy.ndarray of shape (n,) or None
+
+    Returns
+    -------
+    KernelFit
+        The means of the functions alone where there are no features.
+    """
+    # Least squares in which rows are multiplied by the roots of their weights.
+    roots = np.ones((len(fitted), 1)) if row_weights is None else np.sqrt(row_weights)[:, None]
+    mean = functions.mean(axis=0) if row_weights is None else row_weights @ functions / row_weights.sum()
+    wanted = roots * (functions - mean)
+    if fitted.shape[1] == 0:
+        return KernelFit(mean, np.empty((0, 0)), 1.0, np.empty((0, 0)), float((wanted**2).sum()))
+    # Evenly spaced, which does not favour any rows: their order is random.
+    places = np.unique(np.linspace(0, len(fitted) - 1, MAX_CENTERS).round().astype(np.intp))
+    centers = fitted[places]
+    distances, between = _squared_distances(fitted, centers), _squared_distances(centers, centers)
+    apart = distances[distances > SAME * distances.max(initial=0.0)]
+    unit = float(np.median(apart)) if apart.size else 1.0
+    found: dict[int, tuple[float, HostArray]] = {}
+
+    def loss(place: int) -> float:
+        if not 0 <= place < len(SQUARED_WIDTHS):
+            return math.inf
+        if place not in found:
+            scale = -0.5 / (unit * SQUARED_WIDTHS[place])
+            found[place] = _best_fit(roots * np.exp(scale * distances), np.exp(scale * between), wanted)
+        return found[place][0]
+
+    best = len(SQUARED_WIDTHS) // 2 - 1
+    while loss(near := min((best - 1, best + 1), key=loss)) < loss(best):
+        best = near
+    error, coefficients = found[best]
+    return KernelFit(mean, centers, unit * SQUARED_WIDTHS[best], coefficients, error)
+
+
 def predict_unseen(
     fitted: HostArray, functions: HostArray, unseen: HostArray, row_weights: HostArray | None = None
 ) -> HostArray:
-    """Predict functions of the target from standardised features.
+    """Predict functions of the target in rows that a fit has not seen.
 
     Parameters
     ----------
@@ -51,36 +114,38 @@ def predict_unseen(
     predictions : numpy.ndarray of shape (u, q)
         Means of the functions where there are no features.
     """
-    # Least squares in which rows are multiplied by the roots of their weights.
-    roots = np.ones((len(fitted), 1)) if row_weights is None else np.sqrt(row_weights)[:, None]
-    mean = functions.mean(axis=0) if row_weights is None else row_weights @ functions / row_weights.sum()
-    if fitted.shape[1] == 0:
-        return np.tile(mean, (len(unseen), 1))
-    # Evenly spaced, which does not favour any rows: their order is random.
-    places = np.unique(np.linspace(0, len(fitted) - 1, MAX_CENTERS).round().astype(np.intp))
-    centers = fitted[places]
-    distances = _squared_distances(fitted, centers)
-    apart = distances[distances > SAME * distances.max(initial=0.0)]
-    unit = float(np.median(apart)) if apart.size else 1.0
-    distances, between, of_unseen = (
-        -0.5 / unit * d
-        for d in (distances, _squared_distances(centers, centers), _squared_distances(unseen, centers))
-    )
-    found: dict[int, tuple[float, HostArray]] = {}
+    return fit_kernels(fitted, functions, row_weights).predict(unseen)
 
-    def loss(place: int) -> float:
-        if not 0 <= place < len(SQUARED_WIDTHS):
-            return math.inf
-        if place not in found:
-            scale = 1 / SQUARED_WIDTHS[place]
-            kernel = roots * np.exp(scale * distances)
-            found[place] = _best_fit(kernel, np.exp(scale * between), roots * (functions - mean))
-        return found[place][0]
 
-    best = len(SQUARED_WIDTHS) // 2 - 1
-    while loss(near := min((best - 1, best + 1), key=loss)) < loss(best):
-        best = near
-    return np.asarray(mean + np.exp(of_unseen / SQUARED_WIDTHS[best]) @ found[best][1])
+def predicted_left_out(
+    fitted: HostArray,
+    functions: HostArray,
+    row_weights: HostArray | None = None,
+    block_of_row: HostArray | None = None,
+) -> float:
+    """Share of the variance of functions of the target that features predict in rows that are left out.
+
+    Parameters
+    ----------
+    fitted : numpy.ndarray of shape (n, w)
+    functions : numpy.ndarray of shape (n, q)
+    row_weights : numpy.ndarray of shape (n,) or None
+    block_of_row : numpy.ndarray of int, shape (n,) or None
+        Rows that are left out together; None leaves them out one at a time.
+
+    Returns
+    -------
+    share : float
+    """
+    without = fit_kernels(fitted[:, :0], functions, row_weights).error
+    if block_of_row is None:
+        return 1 - fit_kernels(fitted, functions, row_weights).error / without
+    error, weights = 0.0, np.ones(len(fitted)) if row_weights is None else row_weights
+    for block in np.unique(block_of_row):
+        out = block_of_row == block
+        predictions = predict_unseen(fitted[~out], functions[~out], fitted[out], weights[~out])
+        error += float(weights[out] @ ((functions[out] - predictions) ** 2).sum(axis=1))
+    return 1 - error / without
 
 
 def _squared_distances(a: HostArray, b: HostArray) -> HostArray:

@@ -35,6 +35,27 @@ def stratified_folds(group_of_row: HostArray, n_folds: int, rng: np.random.Gener
     return fold_of_row
 
 
+def folds_of_part(fold_of_row: HostArray, least: int = 2) -> HostArray:
+    """Number the folds of a part of the rows from 0, so that each has rows.
+
+    Parameters
+    ----------
+    fold_of_row : numpy.ndarray of int, shape (n,)
+        Of all rows, some of which have no row in the part.
+    least : int
+        A fold with fewer rows joins the next smallest one: rows that are in one fold stay in one.
+
+    Returns
+    -------
+    fold_of_row : numpy.ndarray of int, shape (n,)
+    """
+    folds = np.unique(fold_of_row, return_inverse=True)[1].ravel()
+    while (sizes := np.bincount(folds)).size > 1 and sizes.min() < least:
+        smallest, following = np.argsort(sizes, kind="stable")[:2]
+        folds = np.unique(np.where(folds == smallest, following, folds), return_inverse=True)[1].ravel()
+    return np.asarray(folds)
+
+
 def balanced_centers(group_of_row: HostArray, n_centers: int, rng: np.random.Generator) -> HostArray:
     """Draw kernel centres without overlap, the same number in every group as far as it has rows.
 

@@ -13,6 +13,7 @@ at random (``spread``). Where missingness itself informs, "missing" is a value: 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -163,17 +164,17 @@ class Kinds:
         if numbers.size:
             z = xp.take(standardized, asarray_like(numbers, raw), axis=1)
             gone = xp.isnan(z)
-            values[:, _index(starts[numbers])] = xp.where(gone, xp.zeros_like(z), z)
+            _write(values, starts[numbers], xp.where(gone, xp.zeros_like(z), z))
             if spread is not None:
                 said = asarray_like(self.as_value[columns[numbers]].astype(np.float64), raw)
-                spread[:, _index(starts[numbers])] = xp.astype(gone, raw.dtype) * (1.0 - said)
+                _write(spread, starts[numbers], xp.astype(gone, raw.dtype) * (1.0 - said))
         for i in np.flatnonzero(self.is_category[columns]):
             self._of_category(raw[:, int(i)], int(columns[i]), int(starts[i]), values, spread)
         for i in np.flatnonzero(self.as_value[columns]):
             share = float(self.missing_share[columns[i]])
             gone = xp.astype(xp.isnan(raw[:, int(i)]), raw.dtype)
             last = int(starts[i] + self.widths[columns[i]] - 1)
-            values[:, last] = (gone - share) / np.sqrt(share * (1 - share))
+            values[:, last] = (gone - share) / math.sqrt(share * (1 - share))
         return Coordinates(values, spread)
 
     def _of_category(
@@ -183,7 +184,7 @@ class Kinds:
         shares = self.shares[column]
         assert shares is not None
         xp = namespace(codes)
-        unit = np.sqrt(max(1 - float((shares**2).sum()), 1e-300))
+        unit = math.sqrt(max(1 - float((shares**2).sum()), 1e-300))
         present = xp.astype(~xp.isnan(codes), values.dtype)
         for level, share in enumerate(shares.tolist()):
             equal = xp.astype(codes == float(level), values.dtype)
@@ -192,11 +193,14 @@ class Kinds:
                 spread[:, start + level] = (1.0 - present) * (share * (1 - share) / unit**2)
 
 
-def _index(places: HostArray) -> slice | HostArray:
-    """Places as a slice where they follow each other, which every array library can assign to."""
-    if places.size and np.array_equal(places, np.arange(places[0], places[0] + places.size)):
-        return slice(int(places[0]), int(places[0]) + places.size)
-    return places
+def _write(into: Array, places: HostArray, values: Array) -> None:
+    """Write columns to their places, those that follow each other at once: all libraries assign to slices."""
+    ends = np.append(np.flatnonzero(np.diff(places) != 1) + 1, places.size)
+    start = 0
+    for end in ends.tolist():
+        first = int(places[start])
+        into[:, first : first + end - start] = values[:, start:end]
+        start = end
 
 
 def repeated(values: Array, widths: HostArray) -> Array:

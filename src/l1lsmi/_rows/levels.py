@@ -10,6 +10,9 @@ import numpy as np
 from l1lsmi._arrays import HostArray
 from l1lsmi._rows.distinct import row_hashes
 
+#: Larger weights are no numbers of copies: from here on float64 has not all whole numbers.
+MOST_COPIES = 2.0**53
+
 
 class LevelTotals(NamedTuple):
     """Levels of some categories in rows so far; further rows can be merged.
@@ -82,7 +85,9 @@ class LevelTotals(NamedTuple):
 
 def _marked(row_marks: HostArray | None, row_weights: HostArray | None) -> HostArray | None:
     """Marks of rows, of a row of a whole weight those of so many copies."""
-    if row_marks is None or row_weights is None or (row_weights != np.floor(row_weights)).any():
+    if row_marks is None or row_weights is None:
+        return row_marks
+    if (row_weights != np.floor(row_weights)).any() or (row_weights > MOST_COPIES).any():
         return row_marks
     return np.asarray(row_marks * row_weights.astype(np.uint64))
 

@@ -20,7 +20,7 @@ import numpy as np
 from l1lsmi._arrays import HostArray
 from l1lsmi._messages import listed
 from l1lsmi._rows.kinds import Kinds, missing_shares, shares_of
-from l1lsmi._validation.digits import Digits
+from l1lsmi._validation.digits import Digits, nearest_float
 from l1lsmi._validation.target import is_missing
 
 #: Categories with more levels than this become numbers, by the target (`_validation.encoding`).
@@ -28,6 +28,7 @@ MAX_LEVELS = 40
 #: Text with more levels than this share of its rows is a name or a number of the row.
 MAX_DISTINCT = 0.5
 DAY = 86_400e9  # nanoseconds
+COMPLEX = (complex, np.complexfloating)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,12 +65,24 @@ class Columns:
         return Columns(self.x[np.ix_(rows, columns)], [self.levels[j] for j in columns], names)
 
 
-def is_frame(X: Any) -> bool:
+def is_frame(X: Any, what: str = "X") -> bool:
     """Tell whether X is a dataframe in memory: of pandas, polars, pyarrow or another library."""
     try:
         return isinstance(nw.from_native(X, eager_only=True), nw.DataFrame)
+    except nw.exceptions.DuplicateError:
+        refuse_repeated_names(getattr(X, "column_names", getattr(X, "columns", ())), what)
+        raise
     except TypeError:
         return False
+
+
+def refuse_repeated_names(names: Iterable[Any], what: str = "X") -> None:
+    """Check that no two columns have the same name."""
+    for name, count in Counter(map(str, names)).most_common(1):
+        if count > 1:
+            raise ValueError(
+                f"{what} has {count} columns named {name!r}: rename or drop all but one."
+            ) from None
 
 
 def has_numbers_only(X: Any) -> bool:
@@ -142,7 +155,7 @@ def text_levels(X: Any) -> list[list[Any] | None]:
     found: list[list[Any] | None] = []
     for series in frame.iter_columns():
         is_text = series.dtype in (nw.String, nw.Categorical, nw.Enum) and levels_in_order(series) is None
-        found.append([v for v in series.unique().to_list() if not is_missing(v)] if is_text else None)
+        found.append(_distinct(series) if is_text else None)
     return found
 
 
@@ -160,8 +173,8 @@ def insert_columns(X: Any, selector: Any) -> Any:
     names, support = getattr(selector, "feature_names_in_", None), selector.get_support()
     if len(frame.columns) != support.sum():
         raise ValueError(
-            f"X has {len(frame.columns)} columns, but the selector has selected {support.sum()}: pass what "
-            "transform returns."
+            f"X has {len(frame.columns)} columns, but the selector has selected {support.sum()}: pass the "
+            "output of transform."
         )
     if names is None:
         raise ValueError(
@@ -184,13 +197,13 @@ def _check_column(series: Any, name: str, levels: list[Any] | None) -> None:
         _refuse_text(series, name)
     else:
         known = set(levels)
-        new = [value for value in series.unique().to_list() if not is_missing(value) and value not in known]
+        new = [value for value in _distinct(series) if value not in known]
         if new:
             warnings.warn(
                 f"Column {name!r} has levels that the selector was not fitted to, first "
-                f"{min(map(str, new))[:60]!r}: they are passed on as they are.",
+                f"{min(map(str, new))[:60]!r}: they are passed on unchanged.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,  # the caller of `transform`, which scikit-learn wraps
             )
 
 
@@ -199,8 +212,8 @@ def _refuse_text(series: Any, name: str) -> None:
     if series.dtype in (nw.String, nw.Categorical, nw.Enum) and levels_in_order(series) is None:
         first = next((value for value in series.to_list() if not is_missing(value)), "")
         raise ValueError(
-            f"X has text in column {name!r}, first {str(first)[:60]!r}, which were numbers in the fit: pass "
-            "the same kind of values."
+            f"X has text in column {name!r}, first {str(first)[:60]!r}, where the fit had numbers: pass the "
+            "same kind of values."
         )
 
 
@@ -293,7 +306,7 @@ def categorical_mask(categorical: Any, n_columns: int, names: Sequence[str] | No
             mask[int(one)] = True
         else:
             raise ValueError(
-                f"categorical_features has {one!r}, but X has {n_columns} columns, from 0 on: {what}."
+                f"categorical_features has {one!r}, but X has {n_columns} columns, numbered from 0: {what}."
             )
     return mask
 
@@ -315,6 +328,8 @@ def _read_series(series: Any, name: str, chosen: bool, by_type: bool) -> tuple[H
         numbers = _object_numbers(values, name)
         if numbers is not None:
             return numbers, None
+    if chosen and kind not in (nw.String, nw.Categorical, nw.Enum):
+        _refuse_kinds({type(value).__name__ for value in values if not _is_level(value)}, name)
     if not chosen and not by_type and kind == nw.String:
         first = next((value for value in values if value is not None), "")
         raise ValueError(
@@ -391,23 +406,46 @@ def levels_in_order(series: Any) -> list[Any] | None:
 def _object_numbers(values: list[Any], name: str) -> HostArray | None:
     """Numbers of a column of objects; None where they are text."""
     present = [value for value in values if value is not None]
-    if all(
+    is_real = (
         isinstance(value, (Real, np.number, np.bool_)) or hasattr(value, "__float__") for value in present
-    ):
+    )
+    if all(is_real) and not any(isinstance(value, COMPLEX) for value in present):
         try:
-            return np.array([np.nan if value is None else float(value) for value in values])
-        except (TypeError, ValueError, OverflowError):
+            return np.array([np.nan if value is None else nearest_float(value) for value in values])
+        except (TypeError, ValueError):
             pass
     dates = [isinstance(value, (date, datetime)) for value in present]
     if all(dates):
         return np.array([np.nan if value is None else _days_of(value) for value in values])
-    kinds = sorted({type(value).__name__ for value in present})
-    if any(kind in ("list", "dict", "tuple", "set", "ndarray", "bytes") for kind in kinds) or len(kinds) > 1:
-        raise TypeError(
-            f"X has values of kind {' and '.join(kinds)} in column {name!r}, where the argument must be a "
-            "string or a real number: pass numbers, or text for a category."
-        )
+    kinds = {type(value).__name__ for value in present}
+    no_text = {"list", "dict", "tuple", "set", "ndarray", "bytes", "complex", "complex64", "complex128"}
+    if kinds & no_text or len(kinds) > 1:
+        _refuse_kinds(kinds, name)
     return None
+
+
+def _is_level(value: Any) -> bool:
+    """Whether a value may be a level of a category: two of them must be equal or not."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return not isinstance(value, COMPLEX)
+
+
+def _refuse_kinds(kinds: set[str], name: str) -> None:
+    if kinds:
+        raise TypeError(
+            f"X has values of kind {' and '.join(sorted(kinds))} in column {name!r}, where the argument must "
+            "be a string or a real number: pass numbers, or text for a category."
+        )
+
+
+def _distinct(series: Any) -> list[Any]:
+    """Values of a column that are not missing, each once."""
+    # Polars compares no objects.
+    values = dict.fromkeys(series.to_list()) if series.dtype == nw.Object else series.unique().to_list()
+    return [value for value in values if not is_missing(value)]
 
 
 def _coded(values: Sequence[Any]) -> tuple[HostArray, list[Any]]:

@@ -96,11 +96,16 @@ def check_covariates(covariates: Any, n_rows: int) -> HostArray | None:
 
     A category of a dataframe becomes indicators of its levels. None where nothing is left.
     """
-    values = _indicators_of(read_frame(covariates)) if is_frame(covariates) else _numbers_of(covariates)
+    values = (
+        _indicators_of(read_frame(covariates))
+        if is_frame(covariates, "covariates")
+        else _numbers_of(covariates)
+    )
     values = values[:, None] if values.ndim == 1 else values
     if values.ndim != 2 or values.shape[0] != n_rows or values.shape[1] == 0:
         raise ValueError(
-            f"covariates has shape {values.shape}, but X has {n_rows} rows: pass one row of numbers for each."
+            f"covariates has shape {values.shape}, but X has {n_rows} rows: pass one row of numbers for "
+            "each row of X."
         )
     if not np.isfinite(values).all():
         row, column = np.argwhere(~np.isfinite(values))[0]

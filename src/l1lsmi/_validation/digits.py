@@ -119,7 +119,19 @@ class Digits:
 def in_float64(values: HostArray) -> HostArray:
     """The nearest numbers in float64; those beyond its range are infinite."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return np.asarray(values, dtype=np.float64)
+        try:
+            return np.asarray(values, dtype=np.float64)
+        except OverflowError:  # whole numbers of Python
+            values = np.asarray(values, dtype=object)
+            return np.array([nearest_float(value) for value in values.ravel()]).reshape(values.shape)
+
+
+def nearest_float(value: Any) -> float:
+    """A number in float64, infinite beyond its range."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def are_rounded(values: HostArray) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike, fsdecode
@@ -24,6 +23,7 @@ from l1lsmi._arrays import (
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import RowTable, Table
 from l1lsmi._sparse import SparseMatrix
+from l1lsmi._validation.columns import refuse_repeated_names
 from l1lsmi._validation.digits import Digits, may_be_large
 from l1lsmi._validation.lazy_frames import refuse_lazy
 from l1lsmi._validation.sparse import (
@@ -85,8 +85,8 @@ def check_device(table: Any, device: str) -> Table:
         )
     if isinstance(table.x, SparseMatrix):
         raise ValueError(
-            f"device={device!r} is given, but X is sparse, which is worked on in the memory of the machine: "
-            "leave it out, or pass X.toarray() if that fits."
+            f"device={device!r} is given, but X is sparse, and sparse data are processed on the CPU: leave "
+            "it out, or pass X.toarray() if it fits into memory."
         )
     if is_non_numpy(table.x):
         raise ValueError(
@@ -118,8 +118,8 @@ def check_all_rows(measure: Any, **given: Any) -> None:
     for name, value in given.items():
         if value != usual[name]:
             raise ValueError(
-                f"{name}={value!r} is given, but {type(measure).__name__} looks at all rows at once, in "
-                "float64: leave it out, or measure by SquaredMutualInformation or HSIC."
+                f"{name}={value!r} is given, but {type(measure).__name__} uses all rows at once, in "
+                "float64: leave it out, or use the measure SquaredMutualInformation or HSIC."
             )
 
 
@@ -279,7 +279,7 @@ def _check_foreign(X: Array, estimator: Any, allow_missing: bool) -> Array:
     except ValueError as error:
         raise ValueError(f"X {error}.") from None
     if X.ndim != 2:
-        raise ValueError(f"Expected 2D array, got X with shape {tuple(X.shape)}: one row per sample.")
+        raise ValueError(f"Expected 2D array, got X with shape {tuple(X.shape)}: pass one row per sample.")
     if X.shape[0] < 2 or X.shape[1] < 1:
         raise ValueError(
             f"Found array X with n_samples={X.shape[0]} and {X.shape[1]} features: at least 2 rows and 1 "
@@ -319,9 +319,7 @@ def check_names(X: Any) -> list[Any] | None:
     if columns is None:
         return None
     names = list(columns)
-    name, count = Counter(map(str, names)).most_common(1)[0] if names else ("", 0)
-    if count > 1:
-        raise ValueError(f"X has {count} columns named {name!r}: rename or drop all but one.")
+    refuse_repeated_names(names)
     kinds = sorted({"str" if isinstance(one, str) else type(one).__name__ for one in names})
     if len(kinds) > 1 and "str" in kinds:
         raise ValueError(

@@ -14,16 +14,21 @@ from l1lsmi._numerics.target import Target
 from l1lsmi._validation.target import check_target
 
 
+def most_folds(n_rows: int) -> int:
+    """Folds that so many rows can be split into, of two rows each."""
+    return max(2, n_rows // 2)
+
+
 def check_folds(cv: Any, n_rows: int, target: Target) -> tuple[HostArray | None, int]:
     """Turn ``cv`` into folds: None and a number where they are to be drawn.
 
     The score of a fold is made of pairs of its rows, so that a fold needs at least two.
     """
     if isinstance(cv, Integral):
-        n_folds = min(int(cv), max(2, n_rows // 2))
+        n_folds = min(int(cv), most_folds(n_rows))
         if n_folds < int(cv):
             warnings.warn(
-                f"X has {n_rows} rows, too few for the cv={cv} folds of at least 2 rows asked for: "
+                f"X has {n_rows} rows, too few for cv={cv} folds of at least 2 rows: "
                 f"{n_folds} folds are used.",
                 UserWarning,
                 stacklevel=5,
@@ -40,7 +45,7 @@ def check_folds(cv: Any, n_rows: int, target: Target) -> tuple[HostArray | None,
             fold_of_row[test] = fold
     except Exception as error:
         raise ValueError(
-            f"{name} cannot split these rows; groups are given as PredefinedSplit. ({error})"
+            f"{name} cannot split these rows: pass groups as PredefinedSplit. ({error})"
         ) from None
     if (fold_of_row < 0).any() or sum(test.size for test in tests) != n_rows:
         raise ValueError(

@@ -36,7 +36,10 @@ class CheckedParameters(BaseEstimator):
 
 def check_pool_of_sparse(pool: Any, k: int | None, table: Any) -> int:
     """The number of columns that a search may choose from in a sparse table too large to search all."""
-    what = f"X is sparse with {table.n_rows:,} rows and {table.n_columns:,} columns, too many to search all"
+    what = (
+        f"X is sparse with {table.n_rows:,} rows and {table.n_columns:,} columns, too many to search all "
+        "columns"
+    )
     if pool is None:
         raise ValueError(f'pool=None, but {what}: pass pool="auto" or a number of columns.')
     if isinstance(pool, Integral):
@@ -45,7 +48,7 @@ def check_pool_of_sparse(pool: Any, k: int | None, table: Any) -> int:
     if k is not None and k > SPARSE_POOLS[1]:
         raise ValueError(
             f"{k:,} features are to be selected, but {what}: pass n_features_to_select of at most "
-            f"{SPARSE_POOLS[1]:,}, or the number of columns to choose from as pool."
+            f"{SPARSE_POOLS[1]:,}, or pool, the number of columns that the search may choose from."
         )
     return usual if k is None else max(usual, min(2 * k, table.varying.size))
 
@@ -133,8 +136,8 @@ def check_subsets(n_features: int, size: int, n_subsets: int, max_subsets: int |
     if max_subsets is not None and n_subsets > max_subsets:
         raise ValueError(
             f"There are {n_subsets} sets of {size} out of {n_features} features, more than "
-            f"max_subsets={max_subsets}: select fewer features, raise max_subsets (None takes on any "
-            "number), or use another strategy such as L1Path."
+            f"max_subsets={max_subsets}: select fewer features, raise max_subsets (None sets no "
+            "limit), or use another strategy such as L1Path."
         )
 
 
@@ -143,7 +146,7 @@ def check_allowed_sets(n_sets: int, max_subsets: int | None) -> None:
     if max_subsets is not None and n_sets > max_subsets:
         raise ValueError(
             f"The constraints allow more than max_subsets={max_subsets} sets: select fewer features, raise "
-            "max_subsets (None takes on any number), or use another strategy such as L1Path."
+            "max_subsets (None sets no limit), or use another strategy such as L1Path."
         )
 
 
@@ -151,8 +154,8 @@ def check_scores_sets(problem: Any) -> None:
     """Refuse covariates with a measure that looks at one column at a time."""
     if not hasattr(problem, "score_set"):
         raise ValueError(
-            f"covariates are given, but {type(problem).__name__.removesuffix('Problem')} looks at one "
-            "feature at a time and cannot compare features beside them: use a measure of sets, such as HSIC."
+            f"covariates are given, but {type(problem).__name__.removesuffix('Problem')} scores one "
+            "feature at a time and cannot take them into account: use a measure of sets, such as HSIC."
         )
 
 

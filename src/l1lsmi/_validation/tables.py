@@ -146,8 +146,9 @@ def _refuse_many_levels(columns: Columns) -> None:
         if levels is not None and len(levels) > MAX_LEVELS:
             name = str(j) if columns.names is None else columns.names[j]
             raise ValueError(
-                f"X has a category of {len(levels)} levels in column {name!r}, which would become a number "
-                f"by the target that is permuted: leave it out, or merge levels to at most {MAX_LEVELS}."
+                f"X has a category of {len(levels)} levels in column {name!r}, which would be encoded by the "
+                "target, but the target is permuted: leave the column out, or merge its levels to at most "
+                f"{MAX_LEVELS}."
             )
 
 

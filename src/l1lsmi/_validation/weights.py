@@ -98,7 +98,7 @@ def _of_labels(class_weight: Mapping[Any, Any], labels: HostArray) -> HostArray:
     unknown = [label for label in class_weight if label not in known]
     if unknown:
         raise ValueError(
-            f"class_weight has the class {unknown[0]!r}, which y has not: its classes are "
+            f"class_weight has the class {unknown[0]!r}, which is not in y: the classes of y are "
             f"{', '.join(map(repr, known[:5]))}{' ...' if len(known) > 5 else ''}."
         )
     try:
@@ -106,5 +106,8 @@ def _of_labels(class_weight: Mapping[Any, Any], labels: HostArray) -> HostArray:
     except (TypeError, ValueError):
         found = np.array([np.nan])
     if not (np.isfinite(found).all() and (found > 0).all()):
-        raise ValueError(f"class_weight={dict(class_weight)!r} has weights that are not positive numbers.")
+        raise ValueError(
+            f"class_weight={dict(class_weight)!r} has weights that are not positive numbers: pass a positive "
+            "number for each class."
+        )
     return found

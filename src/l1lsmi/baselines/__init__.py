@@ -1,4 +1,4 @@
-"""The methods that the paper compares with, each a scikit-learn selector of its own."""
+"""The methods that the paper compares with, each as a scikit-learn selector."""
 
 from l1lsmi.baselines.laplacian_score import LaplacianScore
 from l1lsmi.baselines.lasso_k import LassoK

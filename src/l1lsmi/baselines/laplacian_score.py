@@ -27,7 +27,8 @@ class LaplacianScore(GraphSelector):
     redundancy are detected.
 
     A category has one coordinate for each level, over which numerators and denominators are added up; a
-    missing value is at the mean. With a target, a category of more than 40 levels becomes a number first.
+    missing value counts as the mean. With a target, a category of more than 40 levels is first encoded as a
+    number.
 
     Parameters
     ----------
@@ -44,9 +45,9 @@ class LaplacianScore(GraphSelector):
         features or in ranks of the target; None is the median distance of neighbours. Not used for classes.
     task : {"auto", "classification", "regression", "survival"}, default="auto"
         "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target;
-        not used if the graph is "unsupervised".
-        Columns of several targets are decided one by one. "survival" takes times until an event, some of them
-        censored, as a structured array or as columns (time, event): they become martingale residuals.
+        not used if the graph is "unsupervised". With several targets, the task of each column is decided
+        separately. "survival" takes times until an event, some of them censored, as a structured array or as
+        columns (time, event), and uses their martingale residuals.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Columns that are categories: their names, numbers, or a mask. "from_dtype" takes columns of text and
         of categorical types.
@@ -60,8 +61,8 @@ class LaplacianScore(GraphSelector):
     scores_ : ndarray of float, shape (n_features,)
         :math:`-L_r`, from -2 to 0, higher is better; minus infinity for constant features.
     warnings_ : list of str
-        What to know about the data, one sentence each: columns that give away the target or number the rows,
-        and copies. `fit` warns of all of it at once.
+        Warnings about the data, one sentence each: columns that give away the target, columns that only
+        number the rows, and copies of other columns. `fit` issues all of them as one warning.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         If X has column names.

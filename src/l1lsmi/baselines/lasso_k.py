@@ -43,8 +43,8 @@ class LassoK(Selector):
     (multi-task lasso); the penalty is found by bisection. Several targets are predicted jointly in the same
     way, numbers standardised and classes as indicators.
 
-    A category is one number, the mean of the target in its level, computed from other rows than the one that
-    gets it; a missing value is at the mean.
+    A category is encoded as one number, the mean of the target in its level, computed from other rows; a
+    missing value counts as the mean.
 
     Parameters
     ----------
@@ -52,8 +52,9 @@ class LassoK(Selector):
         Number of features, or their fraction strictly between 0 and 1; None selects half.
     task : {"auto", "classification", "regression", "survival"}, default="auto"
         "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target.
-        Columns of several targets are decided one by one. "survival" takes times until an event, some of them
-        censored, as a structured array or as columns (time, event): they become martingale residuals.
+        With several targets, the task of each column is decided separately. "survival" takes times until an
+        event, some of them censored, as a structured array or as columns (time, event), and uses their
+        martingale residuals.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Columns that are categories: their names, numbers, or a mask. "from_dtype" takes columns of text and
         of categorical types.
@@ -77,8 +78,8 @@ class LassoK(Selector):
     ranking_ : ndarray of int, shape (n_features,)
         1 for selected features; 2, 3, ... for the others by decreasing score.
     warnings_ : list of str
-        What to know about the data, one sentence each: columns that give away the target or number the rows,
-        and copies. `fit` warns of all of it at once.
+        Warnings about the data, one sentence each: columns that give away the target, columns that only
+        number the rows, and copies of other columns. `fit` issues all of them as one warning.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         If X has column names.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import partial
 from numbers import Integral
@@ -46,8 +47,8 @@ class MRMR(Selector):
     constant ones come last.
 
     With ``relevance="discretised"``, features may be categories, whose levels are states as they are, and
-    have missing values, which are one more state. A category of more than 40 levels becomes a number first,
-    by the target.
+    have missing values, which are one more state. A category of more than 40 levels is first encoded as a
+    number, by the means of the target in its levels.
 
     Parameters
     ----------
@@ -60,16 +61,17 @@ class MRMR(Selector):
         "discretised" is the plug-in mutual information of states, in nats; "knn" the mutual information by
         nearest neighbours of scikit-learn, which is slow; "f" the F statistic.
     redundancy : {"auto", "discretised", "knn", "correlation"}, default="auto"
-        The first two as for the relevance; "correlation" is the absolute Pearson correlation. "auto" is
-        "correlation" for ``relevance="f"`` and otherwise the same as the relevance.
+        "discretised" and "knn" are as for the relevance; "correlation" is the absolute Pearson correlation.
+        "auto" is "correlation" for ``relevance="f"`` and otherwise the same as the relevance.
     n_bins : int or None, default=None
         Number of states of a discretised feature or target: bins with equal numbers of rows. None is three
         states: below, within and above one standard deviation around the mean. A feature or target with at
         most 10 distinct values, and at most half as many as rows, is not discretised.
     task : {"auto", "classification", "regression", "survival"}, default="auto"
         "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target.
-        Columns of several targets are decided one by one. "survival" takes times until an event, some of them
-        censored, as a structured array or as columns (time, event): they become martingale residuals.
+        With several targets, the task of each column is decided separately. "survival" takes times until an
+        event, some of them censored, as a structured array or as columns (time, event), and uses their
+        martingale residuals.
     random_state : int, RandomState instance or None, default=None
         Seed of the small noise by which "knn" separates equal values; nothing else is random.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
@@ -90,8 +92,8 @@ class MRMR(Selector):
     ranking_ : ndarray of int, shape (n_features,)
         1 for selected features; 2 for the next one, and so on by decreasing score.
     warnings_ : list of str
-        What to know about the data, one sentence each: columns that give away the target or number the rows,
-        and copies. `fit` warns of all of it at once.
+        Warnings about the data, one sentence each: columns that give away the target, columns that only
+        number the rows, and copies of other columns. `fit` issues all of them as one warning.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         If X has column names.
@@ -307,12 +309,15 @@ class _NeighbourInformation:
             k = min(N_NEIGHBORS, y.size - 1)
             return weighted_information(self.x, y, self.discrete, discrete, k, self._weights, self.seed)
         estimate = mutual_info_classif if discrete else mutual_info_regression
-        return np.asarray(
-            estimate(
-                self.x,
-                y,
-                discrete_features=self.discrete,
-                n_neighbors=min(N_NEIGHBORS, y.size - 1),
-                random_state=self.seed,
+        with warnings.catch_warnings():
+            # Of classes with few rows each: whether y has classes is decided before.
+            warnings.filterwarnings("ignore", "The number of unique classes is greater", UserWarning)
+            return np.asarray(
+                estimate(
+                    self.x,
+                    y,
+                    discrete_features=self.discrete,
+                    n_neighbors=min(N_NEIGHBORS, y.size - 1),
+                    random_state=self.seed,
+                )
             )
-        )

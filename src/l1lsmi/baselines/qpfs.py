@@ -52,8 +52,9 @@ class QPFS(Selector):
     left out and come last.
 
     The correlation of a category with a number is the correlation ratio, that of two categories Cramer's V. A
-    category of more than 40 levels becomes a number first, by the target. In Q a missing value is at the
-    mean; rows in which a feature is missing are left out of its correlation with the target.
+    category of more than 40 levels is first encoded as a number, by the means of the target in its levels. In
+    Q, a missing value counts as the mean; rows in which a feature is missing are left out of its correlation
+    with the target.
 
     Parameters
     ----------
@@ -63,16 +64,16 @@ class QPFS(Selector):
         Between 0 (only redundancy) and 1 (only relevance: features are ranked by their correlation with the
         target). None balances the two: with the means q of Q and f of f it is q / (q + f).
     n_nystrom : int or None, default=None
-        Number of randomly drawn features of the Nystrom approximation of Q: for many features, because
-        memory and time are then linear in their number. None computes all of Q.
+        Number of randomly drawn features of the Nystrom approximation of Q, with which memory and time are
+        linear in the number of features. None computes all of Q.
     task : {"auto", "classification", "regression", "survival"}, default="auto"
         "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target.
-        Columns of several targets are decided one by one. "survival" takes times until an event, some of them
-        censored, as a structured array or as columns (time, event): they become martingale residuals.
-        The correlation with classes is the mean of those with the class indicators, weighted by the
-        frequencies of the classes.
+        With several targets, the task of each column is decided separately. "survival" takes times until an
+        event, some of them censored, as a structured array or as columns (time, event), and uses their
+        martingale residuals. The correlation with classes is the mean of those with the class indicators,
+        weighted by the frequencies of the classes.
     random_state : int, RandomState instance or None, default=None
-        Draws the features for ``n_nystrom``; nothing else is random.
+        Seed of the features for ``n_nystrom``; nothing else is random.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Columns that are categories: their names, numbers, or a mask. "from_dtype" takes columns of text and
         of categorical types.
@@ -94,8 +95,8 @@ class QPFS(Selector):
     ranking_ : ndarray of int, shape (n_features,)
         1 for selected features; 2, 3, ... for the others by decreasing score.
     warnings_ : list of str
-        What to know about the data, one sentence each: columns that give away the target or number the rows,
-        and copies. `fit` warns of all of it at once.
+        Warnings about the data, one sentence each: columns that give away the target, columns that only
+        number the rows, and copies of other columns. `fit` issues all of them as one warning.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         If X has column names.
@@ -104,12 +105,11 @@ class QPFS(Selector):
     -----
     A matrix of absolute correlations can have negative eigenvalues, and usually has with more features than
     rows. The programme is then not convex: Q is replaced by the nearest positive semi-definite matrix, in
-    which they are 0. With more than 2,500 features that matrix is not computed, only its products with a few
-    vectors, by Lanczos steps: time grows with the square of the number of features and not with its cube, the
-    objective has about six digits and the weights three. Where that does not converge, as with many features
-    that are nearly copies of each other, the matrix is computed. Often few weights are positive; further
-    features are then selected by their scores.
-    Copies of a feature get equal weights.
+    which these eigenvalues are 0. With more than 2,500 features that matrix is not computed, only its
+    products with a few vectors, by Lanczos steps: time grows with the square of the number of features and
+    not with its cube, the objective has about six digits and the weights three. Where that does not converge,
+    as with many features that are nearly copies of each other, the matrix is computed. Often few weights are
+    positive; further features are then selected by their scores. Copies of a feature get equal weights.
 
     References
     ----------

@@ -36,7 +36,8 @@ class ReliefF(Selector):
 
     The difference of two levels of a category is 0 or 1. The difference from a missing value is the mean
     difference from all values of the feature, and that of two missing values the mean over all pairs of
-    values. A category of more than 40 levels becomes a number first, by the target.
+    values. A category of more than 40 levels is first encoded as a number, by the means of the target in its
+    levels.
 
     Parameters
     ----------
@@ -55,8 +56,9 @@ class ReliefF(Selector):
         half the number of rows.
     task : {"auto", "classification", "regression", "survival"}, default="auto"
         "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target.
-        Columns of several targets are decided one by one. "survival" takes times until an event, some of them
-        censored, as a structured array or as columns (time, event): they become martingale residuals.
+        With several targets, the task of each column is decided separately. "survival" takes times until an
+        event, some of them censored, as a structured array or as columns (time, event), and uses their
+        martingale residuals.
     n_jobs : int or None, default=None
         Number of threads, which process blocks of rows; the result does not depend on it.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
@@ -72,8 +74,8 @@ class ReliefF(Selector):
     scores_ : ndarray of float, shape (n_features,)
         From -1 to 1, higher is better, about 0 or less for noise; minus infinity for constant features.
     warnings_ : list of str
-        What to know about the data, one sentence each: columns that give away the target or number the rows,
-        and copies. `fit` warns of all of it at once.
+        Warnings about the data, one sentence each: columns that give away the target, columns that only
+        number the rows, and copies of other columns. `fit` issues all of them as one warning.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         If X has column names.

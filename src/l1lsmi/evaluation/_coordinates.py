@@ -9,9 +9,13 @@ import numpy as np
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._rows.kinds import Kinds
-from l1lsmi._rows.statistics import standardize
 from l1lsmi._rows.table import Table
 from l1lsmi._validation.columns import Columns
+
+#: Coordinates of numbers at most, in standard deviations of the training rows: squares do not overflow, and
+#: models may compute in float32.
+MOST_DEVIATIONS = 1e15
+LARGEST = float(np.finfo(np.float64).max)
 
 
 def learned_coordinates(train: Columns) -> Callable[[HostArray], HostArray]:
@@ -20,7 +24,8 @@ def learned_coordinates(train: Columns) -> Callable[[HostArray], HostArray]:
     Numbers are standardised by the training rows. A category has one coordinate for each of its levels, and
     a level that no training row has is as far from all others as they are from each other. A missing value
     is at the mean of the training rows, and has a coordinate of its own in columns that miss some of them.
-    Columns that are constant in the training rows are left out.
+    Columns that are constant in the training rows are left out. Values of other rows that are 1e15 standard
+    deviations from the training rows, or more, are equal.
 
     Parameters
     ----------
@@ -29,11 +34,11 @@ def learned_coordinates(train: Columns) -> Callable[[HostArray], HostArray]:
     """
     kinds = train.kinds()
     table = Table.of(train.x) if kinds is None else Table.of(train.x, kinds=_of_training(kinds))
+    table = replace(table, limits=_limits(table.mean, table.scale))
     varying = table.varying
 
     def of_numbers(rows: HostArray) -> HostArray:
-        values = np.array(rows[:, varying], dtype=np.float64)
-        z = np.asarray(standardize(values, table.mean[varying], table.scale[varying]))
+        z = np.asarray(table.standardize(np.array(rows[:, varying], dtype=np.float64), varying))
         z[np.isnan(z)] = 0.0
         return z
 
@@ -44,6 +49,14 @@ def learned_coordinates(train: Columns) -> Callable[[HostArray], HostArray]:
         return np.asarray(others.points(np.arange(len(rows)), varying).values)
 
     return of_numbers if kinds is None else of_any_kind
+
+
+def _limits(mean: HostArray, scale: HostArray) -> HostArray:
+    """Smallest and largest values of every column that are told from others, (2, m)."""
+    far = MOST_DEVIATIONS * np.minimum(np.where(scale > 0, scale, 1.0), LARGEST / MOST_DEVIATIONS)
+    # Half of everything: the sum of two large numbers must not overflow.
+    halves = np.stack([mean / 2 - far / 2, mean / 2 + far / 2])
+    return np.asarray(2 * np.clip(halves, -LARGEST / 2, LARGEST / 2))
 
 
 def _of_training(kinds: Kinds) -> Kinds:

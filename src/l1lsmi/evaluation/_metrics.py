@@ -55,7 +55,9 @@ def class_metrics(
     return found
 
 
-def number_metrics(truth: HostArray, predicted: HostArray, folds: HostArray) -> dict[str, Estimate]:
+def number_metrics(
+    truth: HostArray, predicted: HostArray, folds: HostArray, unit: float = 1.0
+) -> dict[str, Estimate]:
     """Root mean squared error, mean absolute error and R² of numbers.
 
     Parameters
@@ -63,14 +65,17 @@ def number_metrics(truth: HostArray, predicted: HostArray, folds: HostArray) -> 
     truth, predicted : numpy.ndarray of shape (n,)
     folds : numpy.ndarray of int, shape (n,)
         Fold in which each row was held out.
+    unit : float
+        What the errors are multiplied by.
     """
     squared = _mean((predicted - truth) ** 2, folds)
-    root, variance = np.sqrt(squared.value), float(truth.var()) or 1.0
+    root, variance = float(np.sqrt(squared.value)), float(truth.var()) or 1.0
+    absolute = _mean(np.abs(predicted - truth), folds)
     return {
         "root mean squared error": Estimate(
-            float(root), squared.standard_error / (2 * root) if root else 0.0
+            unit * root, unit * (squared.standard_error / (2 * root)) if root else 0.0
         ),
-        "mean absolute error": _mean(np.abs(predicted - truth), folds),
+        "mean absolute error": Estimate(unit * absolute.value, unit * absolute.standard_error),
         "R²": Estimate(1 - squared.value / variance, squared.standard_error / variance),
     }
 

@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.held_out import predict_unseen
+from l1lsmi._rows.statistics import column_statistics, standardize
 
 #: From so many training rows on the default is gradient boosting, which uses all of them.
 MANY_ROWS = 2_000
@@ -85,9 +86,11 @@ def _kernel_model(
     if n_classes:
         scores = predict_unseen(train[order], np.eye(n_classes)[y[order]], test)
         return Predictions(scores.argmax(axis=1), scores, False)
-    mean, scale = y.mean(), y.std()
-    predicted = predict_unseen(train[order], ((y[order] - mean) / scale)[:, None], test)
-    return Predictions(mean + scale * predicted[:, 0], None, False)
+    mean, scale = column_statistics(y[:, None])
+    if not scale[0]:
+        return _constant(y, len(test), n_classes)
+    predicted = predict_unseen(train[order], standardize(y[order, None], mean, scale), test)
+    return Predictions(mean[0] + scale[0] * predicted[:, 0], None, False)
 
 
 def _boosting(n_classes: int) -> Any:

@@ -51,7 +51,7 @@ def model_sentences(scores: SelectionScores, n_features: int) -> list[str]:
         others.append(f"with all {n_features:,} features {shown(found[ALL], metric)}")
     rival = scores.best_rival
     if rival is not None:
-        others.append(f"with those of {rival} {shown(found[rival], metric)}")
+        others.append(f"with the features of {rival} {shown(found[rival], metric)}")
     if NONE in found:
         others.append(f"without features {shown(found[NONE], metric)}")
     article = "an" if metric[0] in "aeiou" else "a"
@@ -62,9 +62,8 @@ def model_sentences(scores: SelectionScores, n_features: int) -> list[str]:
     ]
     beside = {name: one for name, one in scores.sets[SELECTED].metrics.items() if name in BESIDE}
     if beside:
-        parts = [f"{name} {shown(one, name)}" for name, one in beside.items()]
-        words = ", ".join(parts)
-        told.append(f"{words[:1].upper()}{words[1:]}.")
+        parts = [f"{name} is {shown(one, name)}" for name, one in beside.items()]
+        told.append(f"With the selected features, {' and '.join(parts)}.")
     return told
 
 

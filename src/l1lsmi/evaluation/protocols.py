@@ -76,10 +76,10 @@ def svm_error(
 
     Features are standardised. A support vector machine with the Gaussian kernel
     :math:`\exp(-\|x - x'\|^2 / 2\sigma^2)` is cross-validated for :math:`C = 10^{-3}, \ldots, 10^4` and
-    :math:`\sigma` the median distance times 1/5, 1/2, 1, 2, 5, and the smallest error is returned. The
-    same rows choose the hyperparameters, so that it is biased downwards: suitable to compare sets of
-    features as in the paper, not to estimate the error on new rows. See `held_out_error` for that. The
-    solver is stopped after 5000 iterations, which only the largest C reach.
+    :math:`\sigma` the median distance times 1/5, 1/2, 1, 2, 5, and the smallest error is returned. The same
+    rows choose the hyperparameters, so that the error is biased downwards: it is suitable to compare sets of
+    features as in the paper, not to estimate the error on new rows. See `held_out_error` for that. The solver
+    is stopped after 5000 iterations, which only the largest C reach.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ class SetScores:
     metrics : dict of str to Estimate
         By name, the most important one first; empty if the selector failed.
     failure : str or None
-        First line of the error message if it did.
+        First line of the error message, if the selector failed.
     """
 
     name: str
@@ -120,8 +120,8 @@ def selection_scores(
     Parameters
     ----------
     selector : selector, fitted or not
-        Copies of it are fitted, with one restart and without p-value. Those of a fitted selector select as
-        many features, from as many columns, as it has chosen.
+        Copies of it are fitted, with one restart and without a p-value. If it is fitted, the copies use the
+        number of features, and the number of columns to choose from, that it has chosen.
     X : array-like or dataframe of shape (n, m)
         A model is given coordinates of its columns: standardised numbers, an indicator of each level of a
         category, and an indicator of missing values, where there are any.
@@ -144,16 +144,16 @@ def selection_scores(
     Returns
     -------
     SelectionScores
-        Metrics of classes are error rate, balanced accuracy, AUC, and log loss where the model has
-        probabilities; of numbers root mean squared error, mean absolute error and R². Of several targets,
-        and of times until an event, the standardised error: the mean over targets of the error over that of
-        a constant prediction.
+        Metrics for classes are error rate, balanced accuracy, AUC, and log loss if the model has
+        probabilities; for numbers root mean squared error, mean absolute error and R². For several targets,
+        and for times until an event, it is the standardised error: the error divided by that of a constant
+        prediction, as the mean over targets.
 
     Notes
     -----
-    There are three folds for more than 50,000 values, else ten up to 150 rows, else five. Of more than 20,000
-    rows one fold is held out, of which 10,000 rows at most are tested. Standard errors allow for the
-    training rows that folds share (Nadeau and Bengio, 2003).
+    There are three folds if X has more than 50,000 values; otherwise ten for up to 150 rows, and five for
+    more. With more than 20,000 rows, only one fold is held out, and at most 10,000 of its rows are tested.
+    Standard errors allow for the training rows that folds share (Nadeau and Bengio, 2003).
 
     Examples
     --------
@@ -291,11 +291,18 @@ class _Data:
         known = self.columns.part(train, support)
         coordinates = learned_coordinates(known)
         seen, unseen = coordinates(known.x), coordinates(self.columns.part(test, support).x)
-        predictions = [
-            predict_rows(self.model, seen, _numbers(one)[train], unseen, _n_classes(one), rng)
-            for one in self.targets
-        ]
+        predictions = [self._predictions(one, seen, train, unseen, rng) for one in self.targets]
         return _Fold(test, train.size, support.size, predictions)
+
+    def _predictions(
+        self, target: Target, seen: HostArray, train: HostArray, unseen: HostArray, rng: np.random.Generator
+    ) -> Predictions:
+        """Predictions of a target, of numbers in standard deviations."""
+        if self.model is None or target.is_classification:
+            return predict_rows(self.model, seen, _numbers(target)[train], unseen, _n_classes(target), rng)
+        # A model that is given may need the units of the target, for instance numbers that are positive.
+        found = predict_rows(self.model, seen, target.decoded()[train], unseen, 0, rng)
+        return found._replace(values=target.encode(found.values))
 
     def metrics(self, found: list[_Fold], constant: list[_Fold]) -> dict[str, Estimate]:
         """Metrics over all folds."""
@@ -313,7 +320,8 @@ class _Data:
         truth, predicted = _numbers(target)[rows], np.concatenate([part.values for part in parts])
         n_train = found[0].n_train
         if not target.is_classification:
-            return of_overlapping_folds(number_metrics(truth, predicted, fold_of_row), rows.size, n_train)
+            metrics = number_metrics(truth, predicted, fold_of_row, float(target.scale))
+            return of_overlapping_folds(metrics, rows.size, n_train)
         known = [part.scores for part in parts if part.scores is not None]
         scores = np.concatenate(known) if len(known) == len(parts) else None
         are_probabilities = all(part.are_probabilities for part in parts)
@@ -322,8 +330,8 @@ class _Data:
 
 
 def _numbers(target: Target) -> HostArray:
-    """Codes of classes, or numbers in the units of the target."""
-    return target.codes if target.values is None else np.asarray(target.values * target.scale + target.mean)
+    """Codes of classes, or numbers in standard deviations: squares of very large ones would overflow."""
+    return target.codes if target.values is None else target.values
 
 
 def _n_classes(target: Target) -> int:

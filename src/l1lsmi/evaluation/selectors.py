@@ -41,8 +41,8 @@ class Compared:
         Error rate on the held-out rows, or root mean squared error in regression; for several targets or
         survival the standardised error.
     seconds : float
-        Time of the selection from all rows, or from those of the first split with ``on_all_rows=False``; 0
-        for all features.
+        Time of the selection from all rows, or with ``on_all_rows=False`` from the training rows of the first
+        split; 0 for all features.
     n_features : int
         Number of features selected from the same rows; 0 if the selector failed.
     support : numpy.ndarray of int
@@ -78,7 +78,8 @@ class SelectorComparison:
     n_train, n_test : int
         Number of training and test rows of the first split; those of the others can differ with groups.
     guess : float
-        Error of a constant prediction: the most frequent class, or the mean. A standardised error of it is 1.
+        Error of a constant prediction: the most frequent class, or the mean. It is 1 if errors are
+        standardised.
     stopped : bool
         Whether the comparison was stopped before the last selector.
     """
@@ -116,12 +117,12 @@ def compare_selectors(
 ) -> SelectorComparison:
     """Compare selectors by the error of a support vector machine on held-out rows.
 
-    In every split each selector is fitted to the same training rows, and its features are evaluated by
-    `held_out_error`; without any, the prediction is constant. A selector that fails is part of the result,
-    with its error message.
+    In every split, each selector is fitted to the same training rows, and its features are evaluated by
+    `held_out_error`; if it selects no features, the prediction is constant. A selector that fails is part of
+    the result, with its error message.
 
-    Each of several targets has a support vector machine of its own, and the error is standardised: the mean
-    over targets of the error over that of a constant prediction. Times until an event are predicted as
+    Each of several targets has a support vector machine of its own, and the error is standardised: divided by
+    the error of a constant prediction, as the mean over targets. Times until an event are predicted as
     martingale residuals.
 
     Parameters
@@ -142,7 +143,7 @@ def compare_selectors(
     include_all : bool, default=True
         Whether to add a result for all features.
     on_all_rows : bool, default=True
-        Whether to select from all rows too, for the selected features and the time.
+        Whether to fit each selector to all rows as well, which gives the selected features and the time.
     random_state : int, RandomState instance or None, default=0
         Seed of the splits.
     progress : callable or None, default=None
@@ -154,8 +155,8 @@ def compare_selectors(
     categorical_features : "from_dtype", None, or names, numbers or a mask of columns, default="from_dtype"
         Columns that are categories for the support vector machine; selectors have a parameter of their own.
     time_limit : float or None, default=None
-        Seconds after which the comparison ends with the selectors evaluated so far; what has begun is cut
-        short, also where a selector has a time limit of its own.
+        Seconds after which the comparison ends with the selectors evaluated so far; a fit that has begun is
+        stopped, even if the selector has a longer time limit of its own.
 
     Returns
     -------

@@ -60,17 +60,15 @@ def split_rows(
         limit, default, where = (
             codes.size - 1,
             round((1 - TEST_FRACTION) * codes.size),
-            "with a row left to test",
+            f"of {codes.size} rows, at least one must be left to test",
         )
     else:
         in_test = choose_test_groups(codes, group_of_row, TEST_FRACTION, rng)[group_of_row]
         limit = default = int(np.count_nonzero(~in_test))
-        where = "outside the test groups"
+        where = f"of {codes.size} rows, only {limit} are outside the test groups"
     n_train = max(default, 1) if n_train is None else n_train
     if not isinstance(n_train, Integral) or isinstance(n_train, bool) or not 1 <= int(n_train) <= limit:
-        raise ValueError(
-            f"n_train={n_train!r} must be an integer from 1 to the {limit} of {codes.size} rows {where}."
-        )
+        raise ValueError(f"n_train={n_train!r} must be an integer from 1 to {limit}: {where}.")
     pool = np.flatnonzero(~in_test)
     train = pool[draw_stratified(codes[pool], int(n_train), rng)]
     return train, np.setdiff1d(pool, train) if group_of_row is None else np.flatnonzero(in_test)

@@ -115,7 +115,7 @@ def how_many(selector: Any) -> str | None:
     if few < own:
         said += (
             f" {_capital(_count(int(validation.k[few])))} predict{'s' if validation.k[few] == 1 else ''} "
-            f"{_share(validation, few)}, which is within one standard error of the most."
+            f"{_share(validation, few)}, which is within one standard error of the best."
         )
     return said
 
@@ -125,10 +125,19 @@ def _share(validation: Validation, place: int) -> str:
 
 
 def told_stop_reason(selector: Any) -> str | None:
-    """Why the search ended, where that says something about the selection."""
+    """Why the search ended, where that says something about the selection, and what it was limited to."""
     reason: str | None = getattr(selector, "stop_reason_", None)
     # Why there are no features is said by `evidence`.
-    return None if is_automatic(selector) and reason == StopReason.NO_EVIDENCE else reason
+    if reason is None or (is_automatic(selector) and reason == StopReason.NO_EVIDENCE):
+        return None
+    validation: Validation | None = getattr(selector, "validation_", None)
+    if validation is None or validation.best_pool == validation.pool[-1]:
+        return reason
+    less = f"{UNSEEN.replace('the search', 'it')}, sets from all features predict less."
+    if reason == StopReason.WHOLE_POOL:
+        return f"{reason} {_capital(less)}"
+    largest = f"the {validation.best_pool:,} features with the largest effects of their own"
+    return f"{reason} The search was limited to {largest}: {less}"
 
 
 def percent(share: float) -> str:
@@ -145,7 +154,10 @@ def _why_empty(p_value: float, p: str) -> str:
             f"No features are selected: the evidence that any predict the target is weak ({UNSEEN}, {p}, and "
             f"p < {STRONG_EVIDENCE:g} is required)."
         )
-    return f"No features are selected: {UNSEEN}, no set has clearly smaller errors than none ({p})."
+    return (
+        f"No features are selected: {UNSEEN}, no set of features has clearly smaller errors than no "
+        f"features ({p})."
+    )
 
 
 def _p_text(p_value: float) -> str:

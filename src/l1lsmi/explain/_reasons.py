@@ -64,7 +64,7 @@ class Reasons:
                 )
             if is_same:
                 return "redundant", f"{other} carries the same information and more {shared}"
-            return "redundant", f"{other} adds the same to the other features of the set {shared}"
+            return "redundant", f"{other} adds the same information to the other features of the set {shared}"
         same = copied(self.scorer.table, column, nearest, correlation)
         if same is not None:
             return "redundant", f"{same} {other}"

@@ -45,7 +45,7 @@ class Contributions:
     alone : numpy.ndarray of float, shape (k,)
         Share that each feature predicts alone.
     frequency : numpy.ndarray of float, shape (k,), or None
-        How often each was selected from parts of the rows, where the selector knows that.
+        Share of the searches on parts of the rows that selected each feature; None without such searches.
     share : float
         Share that the set predicts.
     n_rows, n_rows_in : int
@@ -89,7 +89,8 @@ def contributions(
         All features, selected or not.
     y : array-like of shape (n,) or (n, t)
     max_rows : int, default=1000
-        Number of rows to sample, stratified by y. Of more than 20 features, half as many, in two folds.
+        Number of rows to sample, stratified by y. For more than 20 features, half as many rows are used, in
+        two folds.
     random_state : int, RandomState instance or None, default=0
     feature_names : sequence of str or None, default=None
         Names of all features; None takes those of the selector, or x0, x1, ...

@@ -20,7 +20,7 @@ def data_warnings(
     Parameters
     ----------
     X : array-like of shape (n, m)
-        Rows in the order of the file: a number of the row gives away the target where rows are sorted by it.
+        Rows in the order of the file: row numbers give away the target if the rows are sorted by the target.
     y : array-like of shape (n,) or (n, t)
     task : {"auto", "classification", "regression", "survival"}, default="auto"
     feature_names : sequence of str or None, default=None

@@ -70,7 +70,7 @@ def explain_selection(
     feature_names : sequence of str or None, default=None
         Names of all features; None takes those of the selector, or x0, x1, ...
     contributions : Contributions or None, default=None
-        Those that are known already; None measures them on twice as many rows.
+        Contributions that are already known; None measures them on twice as many rows.
 
     Returns
     -------

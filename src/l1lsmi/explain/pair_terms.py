@@ -28,22 +28,22 @@ MAX_TAKEN_OUT = 200
 class PairTerms:
     """Effects of single features and of pairs of features.
 
-    A size is n times an estimate of the part of twice the squared-loss mutual information that some functions
-    of the features explain. Without dependence it is chi-squared with the given degrees of freedom, and its
-    z-score is standard normal.
+    The size of an effect is n times an estimate of twice the squared-loss mutual information, as far as it is
+    explained by certain functions of the features. Without dependence, the size is chi-squared with the given
+    degrees of freedom, and its z-score is standard normal.
 
     Attributes
     ----------
     names : tuple of str
         All features.
     single_size, single_z : numpy.ndarray of shape (m,)
-        Effects of every feature by itself: trends and bends. 0 for constant features.
+        Effects of every feature by itself: trends and curvature. 0 for constant features.
     single_degrees : numpy.ndarray of int, shape (m,)
     pair_size, pair_z : numpy.ndarray of shape (m, m)
         Effects of two features together, beyond what single effects explain. 0 on the diagonal and for pairs
-        that were not looked at.
+        that were not computed.
     pair_degrees : numpy.ndarray of int, shape (m, m)
-        0 for pairs that were not looked at.
+        0 for pairs that were not computed.
     n_rows : int
     """
 
@@ -95,7 +95,7 @@ def pair_terms(
     feature_names : sequence of str or None, default=None
         None takes the column names of X, or x0, x1, ...
     random_state : int, RandomState instance or None, default=0
-        Of more than 3,000 features, draws some of those that are paired.
+        Seed of the features that are drawn at random: see the notes.
 
     Returns
     -------
@@ -103,10 +103,10 @@ def pair_terms(
 
     Notes
     -----
-    All pairs of up to 3,000 features are looked at, or of twice as many as there are rows (at least 300)
-    where that is fewer. Of more features, three quarters of so many are those with the largest single
-    effects, and the others are drawn at random. Of more than 1,500 features only products of trends are
-    looked at, and interactions of other shapes among the 300 with the largest single effects.
+    Pairs are taken from at most 3,000 features, and from at most twice as many features as rows (but at least
+    300). If there are more features, three quarters of those used have the largest single effects, and the
+    others are drawn at random. If more than 1,500 features are used, only products of trends are computed for
+    all pairs, and interactions of other shapes among the 300 features with the largest single effects.
 
     Examples
     --------

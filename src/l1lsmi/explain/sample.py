@@ -28,7 +28,7 @@ def sample_rows(y: Any, task: str = "auto", at_most: int = MAX_ROWS, random_stat
     y : array-like of shape (n,) or (n, t)
     task : {"auto", "classification", "regression", "survival"}, default="auto"
     at_most : int, default=500
-        Number of rows to draw, at least 20. All rows are returned where there are no more.
+        Number of rows to draw, at least 20. All rows are returned if there are not more.
     random_state : int, RandomState instance or None, default=0
 
     Returns
@@ -45,18 +45,18 @@ def sample_rows(y: Any, task: str = "auto", at_most: int = MAX_ROWS, random_stat
     >>> np.unique(y[rows], return_counts=True)[1]
     array([45,  5])
     """
-    return sample_target(encode_target(y, task), at_most, random_state)
+    return sample_target(encode_target(y, task), at_most, random_state, name="at_most")
 
 
-def sample_target(target: Target, at_most: Any, random_state: Any) -> HostArray:
+def sample_target(target: Target, max_rows: Any, random_state: Any, name: str = "max_rows") -> HostArray:
     """`sample_rows` for an encoded target."""
-    if not isinstance(at_most, Integral) or isinstance(at_most, bool) or int(at_most) < MIN_ROWS:
-        raise ValueError(f"max_rows={at_most!r} must be a whole number of rows, at least {MIN_ROWS}.")
-    if target.n_rows <= int(at_most):
+    if not isinstance(max_rows, Integral) or isinstance(max_rows, bool) or int(max_rows) < MIN_ROWS:
+        raise ValueError(f"{name}={max_rows!r} must be a whole number of rows, at least {MIN_ROWS}.")
+    if target.n_rows <= int(max_rows):
         return np.arange(target.n_rows)
     rng = np.random.default_rng(seed_of(random_state))
     values = None if target.is_classification else target.ordered()
-    return draw_spread(target.codes, values, int(at_most), rng)
+    return draw_spread(target.codes, values, int(max_rows), rng)
 
 
 def encode_target(y: Any, task: str) -> Target:

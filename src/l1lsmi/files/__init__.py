@@ -1,4 +1,4 @@
-"""Tables in files: a file becomes columns, and columns become features for a selector; and back."""
+"""Read tables from files, turn their columns into features for a selector, and write columns to files."""
 
 from l1lsmi._columns.use import ColumnUse
 from l1lsmi.files._target import TargetTable

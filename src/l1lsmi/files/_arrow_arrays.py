@@ -72,6 +72,20 @@ def add_arrays(
         add_strings(table, places, plain, raws, decimal)
 
 
+def table_numbers(table: Any) -> Values | None:
+    """A table of Arrow as one array of float64, NaN where missing; None if it has columns of other types.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table_numbers(pa.table({"a": [1.0, None], "b": [3.0, 4.0]})).tolist()
+    [[1.0, 3.0], [nan, 4.0]]
+    """
+    if not table.num_columns or not all(types.is_float64(kind) for kind in table.schema.types):
+        return None
+    return np.stack([one_chunk(array).to_numpy(zero_copy_only=False) for array in table.columns], axis=1)
+
+
 def _decoded(array: Any) -> Any:
     """The values of extension types and of dictionaries."""
     if isinstance(array.type, pa.BaseExtensionType):

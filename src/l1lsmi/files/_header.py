@@ -48,7 +48,7 @@ def table_with_header(
     if filled:
         raise FileProblem(
             f"{printable(source)} has values without a name in {counted(len(filled), 'column')}, first in "
-            f"column {filled[0]}: fill the first row."
+            f"column {filled[0]}: give each column a name in the first row."
         )
     kept = [index for index in range(len(names)) if index not in empty]
     if not kept:

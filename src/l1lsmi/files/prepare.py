@@ -131,7 +131,8 @@ def prepare(
     weights : str or None
         Column of weights of the rows.
     covariates : sequence of str
-        Columns that are in every set that is compared, and are never selected.
+        Columns that are in every set that is compared, and are never selected: features are selected for what
+        they add to these columns.
 
     Returns
     -------
@@ -179,7 +180,7 @@ def prepare(
     to_predict = [_reread(table, name, na_values, notes) for name in targets]
     rows = np.flatnonzero(~np.logical_or.reduce([column.missing for column in to_predict]))
     if len(targets) > 1 and not rows.size:
-        raise FileProblem(f"{printable(table.source)} has no row with a value of all of {what}.")
+        raise FileProblem(f"{printable(table.source)} has no row with a value of each of {what}.")
     y, task, tasks = read_targets(to_predict, task, rows, notes)
     if len(rows) < table.n_rows:
         n_dropped = counted(table.n_rows - len(rows), "row")
@@ -340,8 +341,10 @@ class _Features:
         return kept
 
     def _complete(self, rows: Values, missing: str, notes: list[str]) -> Values:
+        if missing == "keep":
+            return rows
         incomplete = [name for name in self.X.column_names if self.X.column(name).null_count]
-        if missing == "keep" or not incomplete:
+        if not incomplete:
             return rows
         masks = [np.asarray(self.X.column(name).is_null())[rows] for name in incomplete]
         has_missing = np.logical_or.reduce(masks)

@@ -27,8 +27,8 @@ def read_table(
 ) -> DataTable:
     r"""Read a table from a file.
 
-    Files are data: nothing in them is executed or unpickled, and libraries that can crash on a damaged file
-    read it in a process of their own.
+    Nothing in a file is executed or unpickled, and libraries that can crash on a damaged file run in a
+    process of their own.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def read_table(
         "csv", "tsv", "parquet", "feather", "excel", "npz", "mat" or "h5ad". None infers it from the suffix of
         the name, else from the first bytes.
     delimiter : str or None
-        What separates the columns of CSV and TSV; "tab" is one too. None infers it from the text: comma,
+        Character that separates the columns of CSV and TSV, or "tab". None infers it from the text: comma,
         semicolon, tab or vertical bar.
     sheet : str or None
         Sheet of an Excel workbook; None is the only one that is not empty.
@@ -52,7 +52,7 @@ def read_table(
     Raises
     ------
     FileProblem
-        If the file cannot be read, in one sentence.
+        If the file cannot be read; the message is one sentence.
 
     Notes
     -----

@@ -33,7 +33,7 @@ class Column:
         "number", "yes/no", "category", "date", "text", "empty" or "constant". Strings that are different in
         (almost) every row are text.
     values : ndarray of shape (n_rows,)
-        float64 with NaN where a value is missing: of a date the days since 1970-01-01, of yes/no 0 and 1.
+        float64 with NaN where a value is missing: for dates the days since 1970-01-01, for yes/no 0 and 1.
         Strings are an array of objects, each a str, or None where it is missing.
     n_missing : int
     words : tuple of two str

@@ -132,7 +132,7 @@ def check_beside(owner: Any, params: Mapping[str, Any], n_rows: int) -> dict[str
         if name.split("__")[-1] == "sample_weight":
             checked[name] = check_sample_weight(value, n_rows)
             continue
-        checked[name] = value if is_frame(value) else np.asarray(to_numpy(value))
+        checked[name] = value if is_frame(value, name) else np.asarray(to_numpy(value))
         if checked[name].shape[:1] != (n_rows,):
             raise ValueError(
                 f"{name} has shape {tuple(checked[name].shape)}, but X has {n_rows} rows: pass something for "

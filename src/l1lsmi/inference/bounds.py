@@ -28,9 +28,9 @@ class FalseSelectionsBound:
     Attributes
     ----------
     worst_case : float
-        Whatever the distribution of the selection frequencies: q^2 / ((2 threshold - 1) m), the bound of
-        Meinshausen and Buehlmann, which needs no exchangeable noise with complementary pairs (Shah and
-        Samworth); at most q / threshold.
+        For any distribution of the selection frequencies: q^2 / ((2 threshold - 1) m), but at most q /
+        threshold. This is the bound of Meinshausen and Buehlmann; with complementary pairs, it does not need
+        exchangeable noise (Shah and Samworth).
     unimodal : float
         If the frequencies at which both halves of a pair select a false feature have a unimodal distribution.
     r_concave : float

@@ -36,9 +36,9 @@ class KnockoffSelector(Selector):
 
     Every column gets a knockoff: a column with the same distribution, and the same relations to all other
     columns, that was made without the target. A selector is fitted to columns and knockoffs together. A
-    column that says no more about the target than the others do is as likely to be less important than its
-    knockoff as to be more important, so that the knockoffs show how many of the important columns are so by
-    chance (model-X knockoffs [1]_, with the knockoff+ filter [2]_).
+    column that adds no information to the other columns is as likely to be less important than its knockoff
+    as to be more important. The knockoffs therefore show how many columns look important by chance (model-X
+    knockoffs [1]_, with the knockoff+ filter [2]_).
 
     Parameters
     ----------
@@ -58,19 +58,19 @@ class KnockoffSelector(Selector):
         1 is the knockoff+ filter, which limits the false discovery rate. 0 selects more, and limits a
         modified rate only.
     statistic : {"auto", "scores", "sizes", "frequency"} or callable, default="auto"
-        By what a column is compared with its knockoff. "scores" takes ``weights_``, ``scores_``, or
-        ``feature_importances_`` or ``coef_`` of the ``estimator_`` or of the selector itself, whichever it
-        has first. "sizes" counts at how many of four numbers of features, up to ``n_features_to_select``, a
-        column is selected: a quarter of features and knockoffs if that is None. "frequency" counts from how
-        many of 20 halves of the rows it is selected. "auto" is "sizes" for a selector with ``weights_`` and
-        ``n_features_to_select``, and "scores" for others. A function gets the fitted selector, and returns an
-        importance for each column, features first and then as many knockoffs, in an order in which some of
-        them were exchanged.
+        Number by which a column is compared with its knockoff. "scores" takes ``weights_``, ``scores_``, or
+        ``feature_importances_`` or ``coef_`` of the ``estimator_`` or of the selector itself, the first of
+        these that it has. "sizes" counts at how many of four numbers of features a column is selected; the
+        largest of the four is ``n_features_to_select``, or a quarter of features and knockoffs if that is
+        None. "frequency" counts from how many of 20 halves of the rows a column is selected. "auto" is
+        "sizes" for a selector with ``weights_`` and ``n_features_to_select``, and "scores" for others. A
+        function gets the fitted selector, and returns an importance for each of its columns: first the
+        features, then as many knockoffs; some features have been exchanged with their knockoffs.
     n_draws : int, default=1
-        Number of knockoffs of each column, one after the other. The result depends less on chance with more
-        of them, which are combined by their e-values [3]_; each draw needs at least 2 / fdr features then.
+        Number of times that knockoffs are drawn. With several draws, which are combined by their e-values
+        [3]_, the result depends less on chance, but each draw needs at least 2 / fdr features.
     random_state : int, RandomState instance or None, default=None
-        Draws the knockoffs and the random states of the selector.
+        Seed of the knockoffs, and of the random states of the selector.
     n_jobs : int or None, default=None
         Draws run in parallel in threads, or by the backend of joblib that is set; the answer does not depend
         on it.
@@ -84,7 +84,7 @@ class KnockoffSelector(Selector):
     statistics_ : ndarray of float, shape (n_draws, n_features)
         Importance of each feature minus that of its knockoff.
     threshold_ : ndarray of float, shape (n_draws,)
-        From which statistic on a feature is selected; infinite if none is.
+        Lowest statistic at which a feature is selected; infinite if no feature is.
     e_values_ : ndarray of float, shape (n_features,)
         Evidence for each feature, the mean over draws: large values are unlikely for false discoveries.
     knockoffs_ : ndarray of float, shape (n_samples, n_features)
@@ -104,8 +104,8 @@ class KnockoffSelector(Selector):
     distances between columns and knockoffs minimise how well each can be reconstructed from the others [4]_.
     Making knockoffs of m columns takes time of order m^3.
 
-    The limit holds if the knockoffs have the distribution that they should have, which the data cannot show:
-    relations between columns that are not those of a Gaussian copula weaken it.
+    The limit holds if the knockoffs have the required distribution, which cannot be checked from the data:
+    relations between columns other than those of a Gaussian copula make the limit less reliable.
 
     References
     ----------
@@ -248,7 +248,7 @@ class KnockoffSelector(Selector):
         self.support_ = self.e_values_ >= (ordered[enough[-1]] if enough.size else np.inf)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Say what ``fit`` takes beside X and y, and what of it is for the selector.
+        """Say which arguments ``fit`` takes in addition to X and y, and which of them are for the selector.
 
         Returns
         -------

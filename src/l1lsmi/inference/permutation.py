@@ -71,7 +71,7 @@ def permutation_test(
     measure : Measure
         For instance `l1lsmi.measures.HSIC`; all columns of X together are scored.
     X : array-like or dataframe of shape (n_samples, n_features)
-        Categories have at most 40 levels; missing values say nothing.
+        Categories have at most 40 levels; missing values carry no information.
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
         Several targets are permuted together.
     groups : array-like of shape (n_samples,) or None, default=None
@@ -87,10 +87,11 @@ def permutation_test(
     n_permutations : int, default=999
     stop_after : int or None, default=None
         Number of permutations with a score at least as high after which the test ends, because the p-value is
-        not going to be small; 20, for instance. It is then this number divided by the number of permutations
-        until then, which is valid too [1]_.
+        not going to be small; 20, for instance. The p-value is then this number divided by the number of
+        permutations so far, which is valid too [1]_.
     random_state : int, RandomState instance or None, default=None
-        Draws the permutations, and whatever the measure draws at random: the same for all of them.
+        Seed of the permutations, and of the random numbers of the measure, which are the same for all
+        permutations.
     n_jobs : int or None, default=None
         Permutations are scored in parallel in threads, or by the backend of joblib that is set; the answer
         does not depend on it.
@@ -221,7 +222,7 @@ def _permutations(values: HostArray, groups: HostArray | None, exchange: str) ->
         return _Exchange(groups, np.zeros(first.size, dtype=np.intp), first)
     if math.prod(math.factorial(min(count, 20)) for count in Counter(sizes.tolist()).values()) < 2:
         raise ValueError(
-            "groups has no two groups of the same size, so that none can be exchanged for another where y "
-            "varies within groups: pass exchange='within' if rows are exchangeable there."
+            "groups has no two groups of the same size, and y varies within groups, so that no groups can be "
+            "exchanged: pass exchange='within' if the rows of a group are exchangeable."
         )
     return _Exchange(groups, sizes)

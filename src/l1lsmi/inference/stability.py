@@ -59,15 +59,15 @@ class StabilitySelector(Selector):
     n_resamples : int, default=50
         Number of half-samples: an even number, in pairs of which one has the rows that the other leaves out.
     threshold : float or "auto", default=0.6
-        Frequency from which on a feature is stable; "auto" is the lowest at which the bound is at most
-        ``max_false``.
+        Lowest frequency at which a feature is stable; "auto" is the lowest threshold at which the bound is at
+        most ``max_false``.
     max_false : float, default=1.0
         With ``threshold="auto"``: bound on the expected number of false selections.
     assumption : {"none", "unimodal", "r-concave"}, default="r-concave"
-        What is assumed of the frequencies of false features: see `FalseSelectionsBound`. The more, the
-        smaller the bound.
+        Assumption about the frequencies of false features: see `FalseSelectionsBound`. A stronger assumption
+        gives a smaller bound.
     random_state : int, RandomState instance or None, default=None
-        Draws the halves, and the random states of the selector.
+        Seed of the halves, and of the random states of the selector.
     n_jobs : int or None, default=None
         Pairs are fitted in parallel in threads, or by the backend of joblib that is set; the answer does not
         depend on it.
@@ -84,14 +84,14 @@ class StabilitySelector(Selector):
     frequency_ : ndarray of float, shape (n_features,)
         Share of the half-samples from which each feature was selected.
     simultaneous_ : ndarray of float, shape (n_features,)
-        Share of the pairs with both halves of which each feature was selected.
+        Share of the pairs of halves in which each feature was selected from both halves.
     mean_selected_ : float
         Number of features selected from a half-sample, on average (q).
     threshold_ : float
         The threshold; infinite if no threshold keeps to ``max_false``.
     false_selections_bound_ : float
-        Bound on the expected number of stable features whose probability to be selected from half of the rows
-        is at most q / n_features, as for a guess.
+        Bound on the expected number of false selections: stable features whose probability of being selected
+        from half of the rows is at most q / n_features, as in a random guess.
     bounds_ : FalseSelectionsBound
         The same for every assumption.
     n_resamples_ : int
@@ -107,10 +107,10 @@ class StabilitySelector(Selector):
 
     Notes
     -----
-    The bound counts features that half of the rows select no more often than a guess of q features would. It
-    says nothing about features that are selected more often because they are related to features that matter.
-    A small q gives a small bound: where the selector has a number of features to select, choose it near the
-    number of features that you expect, and far below the number of all.
+    The bound counts features that are selected from half of the rows no more often than by a random guess of
+    q features. It says nothing about features that are selected more often because they are related to
+    features that matter. A small q gives a small bound: where the selector has a number of features to
+    select, choose it near the number of features that you expect, and far below the number of all.
 
     References
     ----------
@@ -223,8 +223,8 @@ class StabilitySelector(Selector):
         self._decide(counts, both, sizes)
         if stopped:
             warnings.warn(
-                f"The {stopped}: the {self.n_resamples_} of {self.n_resamples} half-samples that were "
-                "finished give the answer.",
+                f"The {stopped}: the result is that of the {self.n_resamples_} of {self.n_resamples} "
+                "half-samples that were finished.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -251,7 +251,9 @@ class StabilitySelector(Selector):
                     counts += first.astype(np.intp) + second
                     both += first & second
                     done += 1
-                    progress.advance(detail=f"{int((counts > done).sum())} features from most halves")
+                    progress.advance(
+                        detail=f"{int((counts > done).sum())} features selected from most halves"
+                    )
                     if budget.spent() and done < n_pairs:
                         stopped = "time limit was reached"
                         break
@@ -297,7 +299,7 @@ class StabilitySelector(Selector):
         )
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Say what ``fit`` takes beside X and y, and what of it is for the selector.
+        """Say which arguments ``fit`` takes in addition to X and y, and which of them are for the selector.
 
         Returns
         -------

@@ -283,8 +283,8 @@ class Measure(CheckedParameters):
         sample_weight : array-like of shape (n_samples,) or None, default=None
             Weights of the rows: a row of weight 2 counts as two copies of it. None is 1.
         covariates : array-like of shape (n_samples,) or (n_samples, n_covariates), or None, default=None
-            What y may depend on: the score is then that of the columns of X and the covariates together, less
-            that of the covariates alone.
+            Covariates that y may depend on: the score is then that of the columns of X and the covariates
+            together, minus that of the covariates alone.
 
         Returns
         -------

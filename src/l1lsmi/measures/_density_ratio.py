@@ -19,12 +19,18 @@ from l1lsmi._blas import single_threaded_blas
 from l1lsmi._numerics.density_ratio import DensityRatioDraw
 from l1lsmi._numerics.grids import SCREENING_REGULARIZATION
 from l1lsmi._numerics.model import Fit, Grid, Model, ScoredModel
-from l1lsmi._numerics.sampling import balanced_centers, draw_with_rare, stratified_folds, uniform_centers
+from l1lsmi._numerics.sampling import (
+    balanced_centers,
+    draw_with_rare,
+    folds_of_part,
+    stratified_folds,
+    uniform_centers,
+)
 from l1lsmi._numerics.squared_loss.target_functions import MOST_VALUES, TargetFunctions
 from l1lsmi._numerics.target import Target
 from l1lsmi._rows.table import RowTable, Table
 from l1lsmi._validation.features import check_pairs
-from l1lsmi._validation.folds import check_folds
+from l1lsmi._validation.folds import check_folds, most_folds
 from l1lsmi._validation.parameters import check_all_positive, seed_of
 from l1lsmi._validation.several_targets import checked_survival, survival_columns
 from l1lsmi._validation.target import TASKS, plain_target
@@ -57,7 +63,7 @@ class DensityRatioMeasure(Measure):
     target_sigma_factor: float
 
     def estimate(self, X: Any, y: Any, sample_weight: Any = None) -> DensityRatioEstimate:
-        """Fit the density ratio and keep everything about it.
+        """Fit the density ratio, and return the fit.
 
         Parameters
         ----------
@@ -259,8 +265,13 @@ class DensityRatioProblem(MeasureProblem):
         """
         some = copy(self)
         some.table, some.target = self.table.rows_of(rows), self.target.rows_of(rows)
+        n_folds = min(self._draw_options["n_folds"], most_folds(rows.size))
         if self._fold_of_row is not None:
-            some._fold_of_row = self._fold_of_row[rows]
+            folds = folds_of_part(self._fold_of_row[rows])
+            # All rows of the part may be in one fold. Folds are drawn then, as without groups.
+            some._fold_of_row = folds if folds.max() > 0 else None
+            n_folds = int(folds.max()) + 1 if folds.max() > 0 else n_folds
+        some._draw_options = {**self._draw_options, "n_folds": n_folds}
         some._known_rows, some._idle, some._models = None, [], {}
         return some
 
@@ -356,7 +367,7 @@ def _selected(draw: DensityRatioDraw, columns: HostArray) -> ScoredModel:
 
 @dataclass(frozen=True)
 class DensityRatioEstimate:
-    """A fitted density ratio and the estimate from it.
+    """A fitted density ratio, and the estimate of the measure.
 
     Attributes
     ----------

@@ -31,35 +31,37 @@ class HSIC(Measure):
     r"""Hilbert-Schmidt independence criterion between features and a target.
 
     The biased estimate :math:`\mathrm{tr}(KHLH)/(n-1)^2` with Gaussian kernels on the features and on a
-    numeric target, and the delta kernel on classes. It sees interactions and non-linear dependence at
-    the scale of the kernel, which cannot be chosen from the data by cross-validation: by default it
-    is the median distance between rows. Features are standardised inside.
+    numeric target, and the delta kernel on classes. It detects interactions and non-linear dependence at the
+    scale of the kernel width, which cannot be chosen by cross-validation: by default it is the median
+    distance between rows. Features are standardised internally.
 
-    Beside covariates the target's kernel is that of class memberships, or of smooth functions of a numeric
-    target, less their kernel regressions on the covariates, with a scale of its own: copies of covariates
-    would raise the plain criterion.
+    With covariates, the kernel of the target is that of class memberships, or of smooth functions of a
+    numeric target, minus their kernel regressions on the covariates, with a width of its own. Without this,
+    copies of covariates would increase the criterion.
 
     Parameters
     ----------
     sigma : float or None, default=None
-        Kernel width of the standardised features; None takes the median distance between rows, computed
-        anew for every set of features (over at most 2,000 rows).
+        Kernel width of the standardised features; None takes the median distance between rows, computed for
+        every set of features (over at most 2,000 rows).
     target_sigma : float or None, default=None
         Kernel width of the standardised target in regression; None takes the median distance. Not
         used for classes.
     task : {"auto", "classification", "regression", "survival"}, default="auto"
-        "auto" takes numbers with fractions, or more than 20 different whole numbers, for regression.
-        Columns of several targets are decided one by one. "survival" takes times until an event, some of them
-        censored, as a structured array or as columns (time, event): they become martingale residuals.
+        "auto" takes numbers with fractions, or more than 20 different whole numbers, for regression. With
+        several targets, the task of each column is decided separately. "survival" takes times until an event,
+        some of them censored, as a structured array or as columns (time, event), and uses their martingale
+        residuals.
     tails : {"clip", "keep"}, default="clip"
         "clip" clips columns with heavy tails before they are standardised, at three standard deviations of
-        what is left of them, and scales columns down that mostly have one value; others stay as they are.
+        the clipped values, and scales down columns in which most values are equal; other columns are not
+        changed. "keep" changes no columns.
 
     Notes
     -----
-    A set of features costs a sum over all pairs of rows. A single feature costs far less: a one-dimensional
-    Gaussian kernel is computed from a polynomial series, to rounding error. Everything is a sum over blocks
-    of rows, or over pairs of blocks, which need not be in memory.
+    The score of a set of features is a sum over all pairs of rows. A single feature takes far less time: a
+    one-dimensional Gaussian kernel is computed from a polynomial series, to rounding error. All computations
+    are sums over blocks of rows, or over pairs of blocks, which need not be in memory.
 
     Examples
     --------

@@ -21,12 +21,12 @@ class MutualInformation(DensityRatioMeasure):
 
     .. math:: I = \iint \log\frac{p(x, y)}{p(x)p(y)}\, p(x, y)\,dx\,dy
 
-    It is zero exactly when features and target are independent, and it sees interactions and
-    non-linear dependence. The density ratio is fitted directly by maximum likelihood (MLMI): a sum of
-    kernels around some of the rows with non-negative coefficients, and a constant, whose mean over
-    independent pairs is 1. The kernel width is chosen by the likelihood of rows left out. The fit
-    is a convex problem solved by Newton steps, which makes it several times slower than
-    `SquaredMutualInformation`. Features are standardised inside.
+    It is zero exactly when features and target are independent, and it detects interactions and non-linear
+    dependence. The density ratio is fitted directly by maximum likelihood (MLMI): a sum of kernels around
+    some of the rows with non-negative coefficients, and a constant, whose mean over independent pairs is 1.
+    The kernel width is chosen by the likelihood of held-out rows. The fit is a convex problem solved by
+    Newton steps, which makes it several times slower than `SquaredMutualInformation`. Features are
+    standardised internally.
 
     Parameters
     ----------
@@ -38,24 +38,26 @@ class MutualInformation(DensityRatioMeasure):
         Number of folds, stratified for classes; or a splitter, or its splits, whose test parts cover every
         row once (training parts are not used).
     sigma_factors : sequence of float, default=(0.2, 0.5, 1, 2, 5)
-        Candidate kernel widths over the median distance between (weighted) centres.
+        Candidate kernel widths, divided by the median distance between (weighted) centres.
     sigmas : sequence of float, default=()
-        Further candidates, absolute.
+        Further candidate kernel widths, as absolute values.
     target_sigma_factor : float, default=1.0
-        For regression, the kernel width of the target over the median distance of its values (of
-        400 of them where there are more).
+        For regression, the kernel width of the target, divided by the median distance of its values (of at
+        most 400 of them).
     score_by : {"cross_validation", "estimate"}, default="cross_validation"
         What ``score`` returns, and what `Ranking`, `Forward`, `Backward` and `Exhaustive` compare sets by:
         ``-cv_score``, which does not grow with the number of features, or the estimate from all rows.
     task : {"auto", "classification", "regression", "survival"}, default="auto"
-        "auto" takes numbers with fractions, or more than 20 different whole numbers, for regression.
-        Columns of several targets are decided one by one. "survival" takes times until an event, some of them
-        censored, as a structured array or as columns (time, event): they become martingale residuals.
+        "auto" takes numbers with fractions, or more than 20 different whole numbers, for regression. With
+        several targets, the task of each column is decided separately. "survival" takes times until an event,
+        some of them censored, as a structured array or as columns (time, event), and uses their martingale
+        residuals.
     tails : {"clip", "keep"}, default="clip"
         "clip" clips columns with heavy tails before they are standardised, at three standard deviations of
-        what is left of them, and scales columns down that mostly have one value; others stay as they are.
+        the clipped values, and scales down columns in which most values are equal; other columns are not
+        changed. "keep" changes no columns.
     random_state : int, RandomState instance or None, default=None
-        Draws the centres and the folds.
+        Seed of the kernel centres and the folds.
 
     Examples
     --------

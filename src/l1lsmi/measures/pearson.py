@@ -23,17 +23,18 @@ class Pearson(Measure):
     r"""Absolute Pearson correlation of a column with the target.
 
     For classes, the correlations with the class indicators, weighted by the shares of the classes:
-    :math:`\sum_c p_c\,|\rho(X_j, 1[y = c])|`. It sees straight lines only, and columns one at a time:
-    the score of several columns is the mean of theirs, and that for several targets the mean over them. Of a
-    category it is the correlation ratio, the correlation with the means of the target in its levels; missing
-    values are left out.
+    :math:`\sum_c p_c\,|\rho(X_j, 1[y = c])|`. It detects linear dependence only, and scores columns one at a
+    time: the score of several columns is the mean of their scores, and the score for several targets is the
+    mean over the targets. For a category it is the correlation ratio, the correlation with the means of the
+    target in its levels; missing values are left out.
 
     Parameters
     ----------
     task : {"auto", "classification", "regression", "survival"}, default="auto"
-        "auto" takes numbers with fractions, or more than 20 different whole numbers, for regression.
-        Columns of several targets are decided one by one. "survival" takes times until an event, some of them
-        censored, as a structured array or as columns (time, event): they become martingale residuals.
+        "auto" takes numbers with fractions, or more than 20 different whole numbers, for regression. With
+        several targets, the task of each column is decided separately. "survival" takes times until an event,
+        some of them censored, as a structured array or as columns (time, event), and uses their martingale
+        residuals.
 
     Examples
     --------
@@ -46,7 +47,7 @@ class Pearson(Measure):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"task": [StrOptions(set(TASKS))]}
     limits = (
-        "it looks at one feature at a time, so that the score of a set is no more than that of its features; "
+        "it scores one feature at a time, and the score of a set is only the mean over its features; "
         "use Ranking, or a measure of sets"
     )
 
@@ -63,7 +64,7 @@ class Pearson(Measure):
         sample_weight : array-like of shape (n_samples,) or None, default=None
             Weights of the rows: a row of weight 2 counts as two copies of it. None is 1.
         covariates : None
-            Columns are looked at one at a time, never beside others.
+            Not supported: columns are scored one at a time.
 
         Returns
         -------

@@ -1,6 +1,6 @@
 """Displays of a fitted selector with matplotlib (``pip install 'l1lsmi[plot]'``).
 
-They work as the displays of scikit-learn. ``Display.from_estimator(selector, ...)`` computes what is drawn
+They work like the displays of scikit-learn. ``Display.from_estimator(selector, ...)`` computes what is drawn
 from a fitted selector, and draws it; the constructor takes numbers that are known already, as from
 `l1lsmi.explain`, and ``plot(ax)`` draws them, as often as it is called. Both draw on the given axes, or on
 those of a new figure, and keep them as ``ax_`` and ``figure_``, and what was drawn in further attributes.

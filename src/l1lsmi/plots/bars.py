@@ -306,7 +306,7 @@ class FrequencyDisplay(_BarDisplay):
     selected : array-like of int, default=()
         The selected features, which have another colour.
     threshold : float or None, default=None
-        The frequency from which on a feature is selected; None draws no line.
+        The lowest frequency at which a feature is selected, drawn as a line; None draws no line.
 
     Attributes
     ----------

@@ -50,7 +50,7 @@ class SelectionPathDisplay(Display):
     lines_ : list of matplotlib Line2D
         Of the selected features, or the line of the score.
     other_lines_ : list of matplotlib Line2D
-        Of features that are not selected; at most 18, those that stay longest.
+        Of features that are not selected; at most 18, those that stay longest on the path.
     columns_, other_columns_ : numpy.ndarray of int
         The feature of each of these lines; empty for the line of the score.
     texts_ : list of matplotlib Annotation

@@ -66,7 +66,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         ?, a point and a dash (which is a value in a column with plus signs). Numbers such as "-999" are
         missing in columns of numbers too.
     categorical : sequence of str, default=()
-        Columns to take for categories whatever they look like, such as postal codes.
+        Columns to treat as categories, whatever their values are, such as postal codes.
     drop : sequence of str, default=()
         Columns to leave out.
     keep : sequence of str, default=()
@@ -77,8 +77,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     dates : {"days", "drop"}, default="days"
         Whether dates are numbers of days or are left out.
     decimal : {".", ","}, default="."
-        What a comma is where it may be between thousands or the decimal sign in every cell, as in "1,234".
-        With "." it is between thousands, unless another cell has four digits or more without a comma.
+        The decimal sign of a column in which every comma may be a decimal sign or a separator of thousands,
+        as in "1,234". With ".", the comma separates thousands, unless another cell has four digits or more
+        without a comma.
 
     Attributes
     ----------
@@ -169,7 +170,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         y : object
             Not used.
         **fit_params : dict
-            There are none.
+            Not used.
 
         Returns
         -------

@@ -119,6 +119,6 @@ def _remark(path: PathTable, index: FeatureIndex, chosen: bool) -> str | None:
     elif set(path.steps[-1].support.tolist()) != set(index.selected):
         remarks.append(
             "The selected set differs from the last step: exchanges of features after the path, or effects "
-            "of single features, pairs and triples, gave a better set."
+            "of single features, pairs and triples, suggested a better set."
         )
     return " ".join(remarks) or None

@@ -96,8 +96,8 @@ def collect(
     comparison : result of `l1lsmi.evaluation.compare_selectors`, or None, default=None
     held_out : bool, str or SelectionScores, default=True
         Whether to compute `l1lsmi.evaluation.selection_scores`, which takes most of the time of a report; or
-        their result. A str is the name of the selector in ``comparison``, from which the errors are then
-        taken.
+        the result of that function. A str is the name of the selector in ``comparison``, from which the
+        errors are then taken.
     model : estimator or None, default=None
         As in `l1lsmi.evaluation.selection_scores`.
     contributions : result of `l1lsmi.explain.contributions`, or None, default=None

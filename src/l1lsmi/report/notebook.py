@@ -91,8 +91,8 @@ def make_report(selector: Any, X: Any, y: Any, **options: Any) -> Report:
     Parameters
     ----------
     selector : fitted selector or Pipeline
-        Of a pipeline, the last step that selects features is reported on, on what the steps before it make of
-        X. A predictor at the end is the model that is tested.
+        For a pipeline, the report is about the last step that selects features, with X as transformed by the
+        steps before it. A predictor at the end is the model that is tested.
     X : array-like or dataframe of shape (n, m)
     y : array-like of shape (n,) or (n, t)
     **options

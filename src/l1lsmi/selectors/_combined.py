@@ -45,7 +45,10 @@ from l1lsmi.strategies.validation import CLEAR, search_validated
 
 #: p-values above this are no evidence.
 EVIDENCE = 0.05
-NO_EVIDENCE = "No evidence that these predict y: in rows that the search has not seen, the p-value is {:.2g}."
+NO_EVIDENCE = (
+    "There is no evidence that the selected features predict y: in rows that the search has not seen, the "
+    "p-value is {:.2g}."
+)
 NO_FEATURES = (
     "No features are selected: in rows that the search has not seen, the evidence that any predict y is too "
     "weak (the p-value is {:.2g})."
@@ -115,18 +118,18 @@ class PartsSelector(CallbackSupportMixin, Selector):
             `l1lsmi.sources.open_rows`.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             The target, or several: numbers, classes, or a dataframe of both. A structured array of events
-            (bool) and times is survival. Of a file or dataframe that is not in memory, the name of the
-            column, or a list of names.
+            (bool) and times is a survival target. For a file or dataframe that is not in memory, the name of
+            the column, or a list of names.
         sample_weight : array-like of shape (n_samples,), str or None, default=None
             Weights of the rows: a row of weight 2 counts as two copies of it, one of weight 0 is left out.
-            Of a file or dataframe that is not in memory, the name of the column that has them. None is 1.
+            For a file or dataframe that is not in memory, the name of the column of weights. None is 1.
         groups : array-like of shape (n_samples,) or None, default=None
-            Rows with the same value belong together, such as the samples of a patient: they are never
-            split between folds, or between rows that a search sees and rows that judge it.
+            Rows with the same value belong together, such as the samples of a patient: they are never split
+            between folds, or between rows that a search uses and rows that test its result.
         covariates : array-like of shape (n_samples,) or (n_samples, n_covariates), or None, default=None
             Numbers such as batch, age and sex that the target may depend on: features are selected for what
-            they add to them. Covariates are part of every set that is compared, but are neither selected nor
-            counted, and scores are those beyond covariates alone.
+            they add to the covariates. Covariates are part of every set that is compared, but are neither
+            selected nor counted; their own score is subtracted from scores.
 
         Returns
         -------
@@ -142,13 +145,14 @@ class PartsSelector(CallbackSupportMixin, Selector):
         Parameters
         ----------
         k : int
-            Between 0 and the number of features. With constraints, between the number of must-includes and
-            the largest number that they allow; it counts groups where these are selected as a whole.
+            Between 0 and the number of features. With constraints, between the number of features in
+            ``must_include`` and the largest number that the constraints allow; k counts groups if these are
+            selected as a whole.
 
         Returns
         -------
         support : numpy.ndarray of bool, shape (n_features,)
-            Sets of growing size contain each other.
+            Each set contains all smaller ones.
         """
         check_is_fitted(self, "order_")
         if self.order_sizes_ is None:
@@ -228,6 +232,8 @@ class PartsSelector(CallbackSupportMixin, Selector):
         elif groups is not None and "cv" in measure.get_params():
             measure = clone(measure).set_params(cv=group_folds(measure.cv, groups))
         pool = check_pool_of_sparse(self.pool, k, table) if is_large_sparse(table) else self.pool
+        if folds is not None and pool == "auto" and table.n_columns <= table.n_rows:
+            pool = None  # unseen rows know nothing of folds that are given
         exactly = k is not None and (constraints is None or not constraints.has_budget)
         if isinstance(self.pool, Integral) and exactly and self.pool < k:
             raise ValueError(

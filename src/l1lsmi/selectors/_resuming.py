@@ -60,7 +60,7 @@ def remember_answer(asked: Any, learned: dict[str, Any]) -> None:
     try:
         remember("answer", asked, learned)
     except TypeError as error:
-        told = f"The checkpoint does not have the answer, and another fit will search again: {error}"
+        told = f"The result cannot be kept in the checkpoint, and another fit will search again: {error}"
         warnings.warn(told, RuntimeWarning, stacklevel=2)
 
 

@@ -23,33 +23,36 @@ class FeatureSelector(PartsSelector):
         How to search for the best set: `Ranking`, `Forward`, `Backward`, `Exhaustive`, `L1Paper`, `L1Path`
         (which is what None stands for), or one of your own.
     n_features_to_select : int, float, "auto" or None, default=None
-        Number of features, or their share strictly between 0 and 1; None selects half. "auto" chooses the
-        number by rows that the search has not seen, of 50 features at most: the smallest within one standard
-        error of the best. Where these rows give no evidence that any features predict the target, none are
+        Number of features, or their share strictly between 0 and 1; None selects half. "auto" chooses a
+        number of at most 40, by rows that the search has not seen: the smallest number that predicts nearly
+        as well as the best. If these rows give no evidence that any features predict the target, none are
         selected, with a warning.
     pool : int, "auto" or None, default="auto"
-        Number of columns, those with the largest single effects, that the search may choose from; None is
-        all. "auto" decides it by rows that the search has not seen where columns outnumber rows: 50, 300 or
-        all of them (more where many features are selected). Otherwise, and with `Ranking` and
-        `L1Paper`, it is all columns.
-        Of a sparse X with more than 67 million values, zeros included, the effects of all columns come from
-        the non-zeros, and "auto" is 300 to 1,000 columns whatever the strategy, fewer of more rows.
+        Number of columns that the search may choose from: those with the largest effects of their own. None
+        is all columns. "auto" chooses the number by rows that the search has not seen. If columns outnumber
+        rows, it is 50, 300 or all columns (more if many features are selected). Otherwise, with `L1Path`, if
+        there are fewer than 500 rows or the effects in all rows are not clear, it is the number of features
+        to select, three times this number, or all columns; else it is all columns. With `Ranking` and
+        `L1Paper` it is always all columns. For a sparse X with more than 67 million values, zeros included,
+        the effects are computed from the non-zero values, and "auto" is 300 to 1,000 columns, whatever the
+        strategy: the more rows, the fewer columns.
     p_value : bool, default=True
-        Whether rows that the search has not seen give a p-value where they have nothing else to decide and
-        the effects in all rows are not clear. False saves these searches.
+        Whether to compute a p-value by rows that the search has not seen, if the effects in all rows are not
+        clear and these rows are needed for nothing else. False saves the time of these searches.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Which columns are categories, compared as equal or not: names, numbers or a mask. "from_dtype" takes
-        columns of text and of categorical types of a dataframe; ordered categories are numbers, by rank.
-        Categories of more than 40 levels become numbers, cross-fitted means of the target.
+        Columns that are categories, whose values are only equal or different: names, numbers or a mask.
+        "from_dtype" takes columns of text and of categorical types of a dataframe; ordered categories are
+        numbers, by rank. Categories of more than 40 levels are encoded as numbers, by cross-fitted means of
+        the target.
     missing : {"auto", "ignore", "value"}, default="auto"
-        What missing values are. "ignore": they say nothing, and are at the mean distance from all others.
-        "value": "missing" is a value of its own. "auto" decides for each column, by a test of whether the
-        target depends on which of its values are missing.
+        How missing values are treated. "ignore": a missing value carries no information, and has the mean
+        distance from all other values. "value": "missing" is a value of its own. "auto" decides for each
+        column, by a test of whether the target depends on which values are missing.
     class_weight : dict, "balanced" or None, default=None
         Weights of classes, by which the weights of their rows are multiplied: a class that is not in the dict
         has weight 1, and "balanced" gives all classes the same sum of weights. None weights all rows alike.
     memory_limit : int or None, default=None
-        Bytes that may be used beside X, by a measure that supports out-of-core data:
+        Bytes of memory that may be used in addition to X, by a measure that supports out-of-core data:
         `SquaredMutualInformation` or `HSIC`; see `L1LSMI` and `L1HSIC`.
     device : str or None, default=None
         Where to work on X that is in memory, such as "cuda": it is copied there, by torch or else by CuPy.
@@ -57,36 +60,37 @@ class FeatureSelector(PartsSelector):
     precision : {"float64", "float32"}, default="float64"
         Data type of distances and kernels, of a measure that supports out-of-core data.
     random_state : int, RandomState instance or None, default=None
-        Draws whatever the parts draw at random; None takes that of the measure. Up to 2,000 rows, `L1Path`
-        draws nothing from it: another seed gives the same answer.
+        Seed of the measure and of the strategy; None takes the one of the measure. With up to 2,000 rows,
+        `L1Path` uses no random numbers: every seed gives the same answer.
     must_include, must_exclude : array-like or None, default=None
-        Features of every set, and features of none: names, indices or a mask. Those of ``must_include``
-        count among the features that are selected.
+        Features that are always selected, and features that never are: names, indices or a mask. The features
+        of ``must_include`` are part of the number of features to select.
     feature_groups : array-like of shape (n_features,), dict or None, default=None
-        Labels of the features, or names or indices of each group's features by its name; features without a
-        group are groups of their own. All features of a group are selected or none, and k counts groups,
-        unless ``max_per_group`` is given.
+        The group label of each feature; or a dict with the names or indices of the features of each group,
+        where every other feature is a group of its own. The features of a group are selected together or not
+        at all, and k counts groups, unless ``max_per_group`` is given.
     max_per_group : int, dict or None, default=None
-        At most so many features of each group, or of those that a dict names, are selected: k then counts
-        features.
+        Largest number of features that are selected from each group, or from each group that a dict names; k
+        then counts features.
     costs : array-like of shape (n_features,), dict or None, default=None
         Positive costs of the features, or of those that a dict names; others cost 1.
     budget : float or None, default=None
         In place of a number of features: the best set whose costs sum to at most this is selected. With
-        ``n_features_to_select="auto"``, unseen rows also decide how many of them.
+        ``n_features_to_select="auto"``, rows that the search has not seen also decide how many features are
+        selected.
     checkpoint : str, path or None, default=None
-        A file that keeps what the search has found, so that a fit that was killed, called again with the same
-        data and parameters, goes on from there and gives the same answer. It is made if it does not exist,
-        and refused if it belongs to other data or parameters; ``n_features_to_select``, ``n_restarts``,
-        ``time_limit``, ``n_jobs`` and ``verbose`` may be others.
+        File in which the progress of the search is saved. A fit that was killed continues from this file when
+        it is called again with the same data and parameters, and gives the same answer. The file is created
+        if it does not exist, and refused if it belongs to other data or parameters; only
+        ``n_features_to_select``, ``n_restarts``, ``time_limit``, ``n_jobs`` and ``verbose`` may differ.
     warm_start : bool, default=False
-        Whether another fit to the same data uses what this one has found, without a file: for instance with
-        more restarts, or another number of features.
+        Whether the next fit to the same data reuses the results of this fit, without a file: for instance
+        with more restarts, or another number of features.
     callbacks : callable, list of callables or None, default=None
         Called after every step with the number of the step, the best set so far (indices), its score and the
-        seconds since the fit began; one that returns True ends the search with the best set so far. Searches
-        on parts of the rows are a step each, with the score NaN. Callbacks of scikit-learn, from version 1.9
-        on, are set by ``set_callbacks``.
+        seconds since the fit began; one that returns True ends the search with the best set so far. Each
+        search on a part of the rows is one step, with the score NaN. Callbacks of scikit-learn, from version
+        1.9 on, are set by ``set_callbacks``.
 
     Attributes
     ----------
@@ -95,24 +99,25 @@ class FeatureSelector(PartsSelector):
     ranking_ : ndarray of int, shape (n_features,)
         1 for selected features; 2, 3, ... for the others, the most promising first.
     order_ : ndarray of int, shape (n_features,)
-        All features, those first that smaller sets keep longest: the first k are the set of k features.
+        All features, in an order in which the first k are the set of k features.
     order_sizes_ : ndarray of int or None
-        With constraints: how many features of ``order_`` the set of 0, 1, 2, ... features (or groups) has,
-        -1 below the number of must-includes; ``order_`` then begins with these, and has no features that no
-        allowed set could add to it. None without constraints.
+        With constraints: entry j is the number of features at the beginning of ``order_`` that are the set of
+        j features (or groups), or -1 if j is less than the number of features in ``must_include``. ``order_``
+        then begins with these, and lacks features that no allowed set can contain in addition. None without
+        constraints.
     validation_ : Validation or None
         How well sets of k features predict the target in rows that the search has not seen: arrays ``k``,
-        ``mean``, ``standard_error`` and ``per_split``, and what they decided, ``best_k`` and ``best_pool``.
-        None where these rows had nothing to decide: the number of features and the pool are given, and the
-        strategy is not `L1Path` or the effects in all rows are clear; or where the search was stopped.
+        ``mean``, ``standard_error`` and ``per_split``, and the choices that these rows made, ``best_k`` and
+        ``best_pool``. None if these rows were not needed (see ``n_features_to_select``, ``pool`` and
+        ``p_value``), or if the search was stopped.
     p_value_ : float or None
-        Probability of predictions that agree as well with the target in rows that the search has not seen, if
-        it does not depend on the features; where there is no ``validation_``, upper bound on the probability
-        of effects as large in all rows. Above 0.05 there is a warning. None where it is not known.
+        Probability that predictions agree so well with the target in rows that the search has not seen, if
+        the target does not depend on the features. Without ``validation_``, it is an upper bound on the
+        probability of effects as large in all rows. Above 0.05 there is a warning. None if it is not known.
     frequency_ : ndarray of float, shape (n_features,), or None
         Share of the searches on parts of the rows that selected a feature; None without ``validation_``.
     pool_size_ : int
-        Number of columns that the search could choose from.
+        Number of columns that the search could choose from: see ``pool``.
     score_ : float
         Score of the selected set; the mean over its features with `Ranking`. With `L1Path` and `L1Paper` it
         is that of the weighted features. With covariates, its gain over that of the covariates alone.
@@ -126,15 +131,15 @@ class FeatureSelector(PartsSelector):
     estimate_, weights_, cv_score_, sigma_, regularization_, radius_, n_iter_
         With `L1Path` and `L1Paper`: see `L1LSMI`.
     warnings_ : list of str
-        What to know about the data, one sentence each: columns that give away the target or number the rows,
-        and copies. `fit` warns of all of it at once.
+        Warnings about the data, one sentence each: columns that give away the target, columns that only
+        number the rows, and copies of other columns. `fit` issues all of them as one warning.
     categories_ : list or None
         For each feature the levels of a category, the most frequent first, or None; None without categories.
     n_covariates_ : int
-        Covariates that vary, 0 where none are given. With covariates, scores are differences: those of the
-        selected features and the covariates together, less those of the covariates alone; ``validation_``
-        and ``p_value_`` are about what features predict beyond covariates, whose weights are left out of
-        ``weights_``, ``radius_`` and ``path_``.
+        Number of covariates that vary; 0 if none are given. With covariates, a score is the score of selected
+        features and covariates together, minus the score of the covariates alone. ``validation_`` and
+        ``p_value_`` are about what features predict beyond covariates. The weights of covariates are not part
+        of ``weights_``, ``radius_`` and ``path_``.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.

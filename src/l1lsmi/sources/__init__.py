@@ -1,6 +1,6 @@
 """Rows that are not in memory: in files, in blocks, or on a cluster.
 
-`open_rows` takes what a selector was handed for X and y and finds a table whose rows can be visited.
+`open_rows` turns the X and y that a selector was given into a table whose rows can be read in batches.
 """
 
 from l1lsmi.sources.lazy import select_columns

@@ -48,7 +48,7 @@ def as_block(values: Any, what: str) -> HostArray:
             f"{what} cannot be read as a table of numbers ({words}): encode or drop other values."
         ) from None
     if block.ndim != 2 or block.shape[1] == 0:
-        raise ValueError(f"{what} has shape {block.shape}: each block has one row per sample and columns.")
+        raise ValueError(f"{what} has shape {block.shape}: pass blocks of shape (rows, features).")
     return block
 
 
@@ -84,7 +84,7 @@ class FactorySource:
         start = 0
         for number, item in enumerate(given):
             values, targets, weights = _parts_of(item)
-            if is_frame(values) and self.levels.reads(values):
+            if is_frame(values, f"Block {number} of X") and self.levels.reads(values):
                 block = self.levels.read(values)
             else:
                 block = as_block(values, f"Block {number} of X")

@@ -55,7 +55,7 @@ from l1lsmi.sources.opening import OpenRows, computed_targets
 #: How often the problem is sent to workers before the cluster is given up.
 ATTEMPTS = 5
 GONE = (
-    "The cluster went away before the fit was done: nothing is learned. Connect a client again and fit anew."
+    "The connection to the cluster was lost before the fit was done: connect a client again, and fit again."
 )
 
 
@@ -67,7 +67,7 @@ def open_dask(
     if not isinstance(getattr(X, "ndim", None), int):
         raise ValueError(f"X is a {type(X).__name__} of dask: pass an array or a dataframe.")
     if X.ndim != 2:
-        raise ValueError(f"Expected 2D array, got X with {X.ndim} dimension(s): one row per sample.")
+        raise ValueError(f"Expected 2D array, got X with {X.ndim} dimension(s): pass one row per sample.")
     names = list(X.columns) if hasattr(X, "columns") else None
     beside = {"y": y, "sample_weight": sample_weight}
     if names is not None:

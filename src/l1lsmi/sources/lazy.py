@@ -22,9 +22,9 @@ def select_columns(
     X : dask array or dataframe
     columns : numpy.ndarray of int
     n_features : int
-        Columns that X must have.
+        Number of columns that X must have.
     names : array of str or None
-        Their names, where they are known; a dataframe must have the same, in the same order.
+        Names of the columns, if they are known; a dataframe must have the same names, in the same order.
     finite : bool, default=False
         Whether missing and infinite values are refused when the columns are computed.
 

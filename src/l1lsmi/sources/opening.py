@@ -58,7 +58,7 @@ def is_out_of_core(X: object) -> bool:
     Returns
     -------
     bool
-        True for a path, a dataset or table of pyarrow, a dask collection, and a function that gives blocks.
+        True for a path, a dataset or table of pyarrow, a dask collection, and a function that returns blocks.
 
     Examples
     --------
@@ -137,17 +137,17 @@ def open_rows(
     ----------
     X : path, pyarrow dataset or table, dask array or dataframe, or callable
         A path is that of a Parquet or Feather file, or of a directory of such files. A callable takes no
-        arguments and gives an iterator of blocks, each an array or dataframe of shape (rows, features), a
-        pair of such a block and its targets, or both and the weights of its rows; it is called again for
-        every pass over the rows. Missing values are NaN or null; text and dictionaries are categories, of at
-        most 40 levels, which are counted in the first pass.
+        arguments and returns an iterator of blocks, and is called again for every pass over the rows. A block
+        is an array or dataframe of shape (rows, features), a tuple of such a block and its targets, or a
+        tuple of a block, its targets and the weights of its rows. Missing values are NaN or null; text and
+        dictionaries are categories, of at most 40 levels, which are counted in the first pass.
     y : array-like, dask collection, str, list of str or None
-        Targets of all rows; the name of the column that holds them, or the names of several, for files and
-        dataframes; None where the blocks bring them.
+        Targets of all rows; for files and dataframes, the name of the target column, or the names of several;
+        None if the blocks have targets.
     resources : Resources or None
     sample_weight : array-like, dask collection, str or None, default=None
-        Weights of all rows, or the name of the column that holds them; None where the blocks bring them, or
-        rows are not weighted.
+        Weights of all rows, or the name of the column of weights; None if the blocks have weights, or rows
+        are not weighted.
     categorical : "from_dtype", None, or columns
         The parameter ``categorical_features`` of a selector.
 

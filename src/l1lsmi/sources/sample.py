@@ -16,21 +16,21 @@ from l1lsmi.sources.opening import open_rows
 def read_sample(
     X: Any, y: Any, n_rows: int = 10_000, *, task: str = "auto", random_state: Any = None
 ) -> tuple[HostArray, HostArray]:
-    """Draw rows of X and y, every class or range of the target in proportion, and read them into memory.
+    """Draw rows of X and y, stratified by class or range of the target, and read them into memory.
 
     Parameters
     ----------
     X, y
         As for `open_rows`.
     n_rows : int, default=10_000
-        Rows to draw; all are read where there are no more.
+        Number of rows to draw; all rows are read if there are not more.
     task : {"auto", "classification", "regression", "survival"}, default="auto"
     random_state : int, RandomState instance or None, default=None
 
     Returns
     -------
     X : numpy.ndarray of shape (n_rows, n_features)
-        Missing values are NaN, and levels of categories their numbers, by falling frequency.
+        Missing values are NaN, and levels of categories are numbered by decreasing frequency.
     y : numpy.ndarray of shape (n_rows,) or (n_rows, n_targets)
 
     Examples

@@ -34,7 +34,7 @@ POSITIVE = Interval(Real, 0, None, closed="neither")
 
 @dataclass
 class SearchState:
-    """What a search has found so far: picklable, and enough to go on from.
+    """What a search has found so far: picklable, and sufficient to continue the search.
 
     Attributes
     ----------
@@ -71,8 +71,8 @@ class Strategy(CheckedParameters):
     """Base of all strategies: how sets of features are searched.
 
     A subclass names in ``needs`` the protocol that a bound measure must have. Its search is in ``_steps``,
-    which goes on from any state and yields after every piece of work that the state has taken in; ``_result``
-    makes the selection.
+    which continues from any state, and yields after every piece of work that is stored in the state;
+    ``_result`` makes the selection.
     """
 
     #: The protocol that a bound measure must have for this strategy.
@@ -132,7 +132,7 @@ class Strategy(CheckedParameters):
         if is_large_sparse(table):
             raise ValueError(
                 f"X is sparse with {table.n_rows:,} rows and {table.n_columns:,} columns, too many to search "
-                "all: use FeatureSelector, which chooses a pool of columns first."
+                "all columns: use FeatureSelector, which first chooses the columns with the largest effects."
             )
         random_state = measure.random_state if random_state is None else random_state
         problem = measure.bind(rows.table, rows.target, random_state)

@@ -129,8 +129,8 @@ def _told_reason(state: WeightingState) -> str:
     n, n_same = len(state.outcomes), sum(outcome.support == state.best for outcome in state.outcomes)
     if n_same == 0:
         return StopReason.EXCHANGED
-    which = "the set that effects of single features, pairs and triples gave"
-    restarts = "The only restart" if n == 1 else f"{n_same} of {n} restarts"
+    which = "the set that the effects of single features, pairs and triples had suggested"
+    restarts = "The only restart of the search" if n == 1 else f"{n_same} of {n} restarts of the search"
     return StopReason.SAME.format(restarts, which if state.best == state.start else "this set")
 
 

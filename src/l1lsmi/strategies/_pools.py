@@ -24,22 +24,25 @@ def in_pool(
     pool: int,
     k: int,
     constraints: Constraints | None,
-    known: dict[int, HostArray] | None = None,
+    known: dict[bool, HostArray] | None = None,
 ) -> tuple[Any, Constraints | None]:
     """A problem, or its constraints, restricted to columns with the largest single effects.
 
-    With constraints, to the units of these columns, and those that an allowed set of ``k`` needs; single
-    effects are those beside covariates. The order of the columns is kept in ``known``, by their number: it
-    is the same for pools of all sizes.
+    A pool that leaves nothing to choose has the columns with the largest trends: no search tells which of
+    several shapes of an effect is one by chance.
+    With constraints, it is restricted to the units of these columns, and those that an allowed set of ``k``
+    needs; single effects are those beside covariates. Orders of the columns are kept in ``known``, by whether
+    they are those of trends.
     """
     columns = selectable(problem, constraints)
     if pool >= columns.size:
         return problem, constraints
     given = None if constraints is None or not constraints.given.size else constraints.given
     known = {} if known is None else known
-    if columns.size not in known:
-        known[columns.size] = by_single_effect(problem.table, problem.target, columns, given)
-    order = known[columns.size]
+    trends = pool <= k
+    if trends not in known:
+        known[trends] = by_single_effect(problem.table, problem.target, columns, given, trends=trends)
+    order = known[trends]
     if constraints is None:
         return problem.restricted_to(np.sort(order[:pool])), None
     strength = np.full(constraints.n_units, -1.0)
@@ -50,6 +53,30 @@ def in_pool(
     usable[by_strength[: int(np.searchsorted(sizes, pool)) + 1]] = True
     usable[constraints.fill(strength, k)] = True
     return problem, constraints.restricted_to(usable)
+
+
+def in_order_beyond(selection: Any, by_effect: HostArray, pool: int) -> Any:
+    """A selection from a pool whose order goes on with the other columns, by falling single effects.
+
+    Parameters
+    ----------
+    selection : Selection
+    by_effect : numpy.ndarray of int
+        All columns that may be selected, those of the pool first.
+    pool : int
+        Number of columns of the pool.
+
+    Returns
+    -------
+    Selection
+    """
+    inside = np.isin(selection.order, by_effect[:pool])
+    constant = np.setdiff1d(selection.order, by_effect)
+    order = np.concatenate([selection.order[inside], by_effect[pool:], constant])
+    ranking = np.ones(selection.ranking.size, dtype=selection.ranking.dtype)
+    others = order[~selection.support[order]]
+    ranking[others] = np.arange(2, others.size + 2)
+    return replace(selection, order=order, ranking=ranking)
 
 
 def set_of_size(selection: Any, j: int, constraints: Constraints | None) -> HostArray:

@@ -76,7 +76,7 @@ def make_splits(
     -------
     list of Split
     """
-    block_of_row = _blocks(target, groups, rng)
+    block_of_row = make_blocks(target, groups, rng)
     splits = []
     for block in range(N_SEEN, N_BLOCKS):
         near, far = np.flatnonzero(block_of_row == block), np.flatnonzero(block_of_row > block)
@@ -94,7 +94,7 @@ def make_splits(
     return [split for split in splits if split.unseen.size and np.ptp(ordered[split.seen]) > 0]
 
 
-def _blocks(target: Target, groups: HostArray | None, rng: np.random.Generator) -> HostArray:
+def make_blocks(target: Target, groups: HostArray | None, rng: np.random.Generator) -> HostArray:
     """A block for every row: classes or ranges of the target spread evenly, groups kept together."""
     if groups is not None:
         _, codes = np.unique(groups, return_inverse=True)

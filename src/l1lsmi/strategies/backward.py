@@ -21,16 +21,17 @@ from l1lsmi.strategies.selection import Step, StopReason
 class Backward(GreedySearch):
     """Remove one feature at a time, always the one without which the set scores highest.
 
-    It sees interactions; the cost grows with the square of the number of features. The path has every set on
-    the way. Groups of features are removed as a whole. With a budget, those go first without which least is
-    lost for each unit of cost, and the best allowed set on the way is taken.
+    It detects interactions; the time grows with the square of the number of features. The path has every set
+    on the way. Groups of features are removed as a whole. With a budget, the features whose removal costs the
+    least score per unit of cost are removed first, and the best allowed set on the way is taken.
 
     Parameters
     ----------
     shortlist : int or None, default=4
-        With measures that choose a model by cross-validation, candidates are first compared under the
-        model of the present set, and the best so many are scored in full. Steps with at most five
-        times as many candidates score all of them in full; None always does.
+        Number of candidates that a step scores in full, with measures that choose a model by
+        cross-validation: all candidates are first compared under the model of the current set, and the best
+        are scored in full. A step with at most five times as many candidates scores all of them in full; None
+        always does.
     time_limit : float or None, default=None
         Seconds after which the set so far is returned, cut by the scores of the last step.
     n_jobs : int or None, default=None

@@ -29,8 +29,8 @@ FAMILY = 16
 class Exhaustive(Strategy):
     """Score every set of k features and take the best.
 
-    The reference for all other strategies, where there are few enough sets. With constraints, every allowed
-    set: with a budget, of any number of features.
+    The reference for all other strategies, if the number of sets is small enough. With constraints, every
+    allowed set is scored; with a budget, sets of any size.
 
     Parameters
     ----------

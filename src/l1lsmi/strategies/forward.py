@@ -22,16 +22,17 @@ class Forward(GreedySearch):
     """Add one feature at a time, always the one with which the set scores highest.
 
     It leaves out redundant features, and misses features that are informative only in interaction. The path
-    has every set on the way: one run answers for all smaller numbers of features. Groups of features are
-    added as a whole. With a budget it runs twice, by gains and by gains for each unit of cost, and takes the
-    best set on the way.
+    has every set on the way: one run gives the sets of all smaller sizes. Groups of features are added as a
+    whole. With a budget, the strategy runs twice, by gains and by gains per unit of cost, and takes the best
+    set on the way.
 
     Parameters
     ----------
     shortlist : int or None, default=4
-        With measures that choose a model by cross-validation, candidates are first compared under the
-        model of the present set, and the best so many are scored in full. Steps with at most five
-        times as many candidates score all of them in full; None always does.
+        Number of candidates that a step scores in full, with measures that choose a model by
+        cross-validation: all candidates are first compared under the model of the current set, and the best
+        are scored in full. A step with at most five times as many candidates scores all of them in full; None
+        always does.
     time_limit : float or None, default=None
         Seconds after which the set so far is returned, filled up by the scores of the last step.
     n_jobs : int or None, default=None

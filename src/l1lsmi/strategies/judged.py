@@ -30,21 +30,22 @@ class Validation:
         Share of the target's variance (of class memberships, or of smooth functions of a numeric target) that
         is predicted in unseen rows, over all splits. Higher is better; 0 is no better than without features.
     standard_error : numpy.ndarray of float, shape (sizes,)
-        Of the mean, over unseen rows.
+        Standard error of the mean, over unseen rows.
     per_split : numpy.ndarray of float, shape (splits, sizes)
         The same in each split.
     best_k : int
         The smallest number of features that leave at most 1 % more of the variance unpredicted than the best
         number does, and whose mean is within one standard error of the highest one.
     pool : numpy.ndarray of int, shape (pools,)
-        Numbers of columns that the search could choose from.
+        Sizes of the pools that were compared: numbers of columns that the search may choose from.
     pool_mean : numpy.ndarray of float, shape (pools,)
-        Highest mean over all sizes with each of them.
+        For each pool, the highest mean over all numbers of features above 0.
     best_pool : int
-        The number of columns with the highest one.
+        Size of the pool that was chosen. If columns outnumber rows, it has the highest mean; otherwise it has
+        the highest sum of this mean and the share that the set from all rows predicts by leave-one-out.
     p_value : float
-        Probability of predictions that agree as well with the target in unseen rows, if it does not depend on
-        the features.
+        Probability that predictions agree so well with the target in unseen rows, if the target does not
+        depend on the features.
     frequency : numpy.ndarray of float, shape (m,)
         Share of the splits in which each feature was selected.
     """
@@ -69,7 +70,7 @@ class Judged(NamedTuple):
     predictions: HostArray  # (sizes, unseen, q)
 
 
-def summary(
+def validations_of(
     results: list[list[Judged]],
     splits: list[Split],
     functions: HostArray,
@@ -82,8 +83,8 @@ def summary(
     *,
     least: int,
     beside: bool,
-) -> Validation:
-    """Compare sizes and pools; covariates, where there are any, are beside every set and the first."""
+) -> list[Validation]:
+    """Judge the sets of all sizes from each pool; covariates are beside every set and the first."""
     n_rows, shape = len(functions), (len(pools), sizes.size)
     lost = np.zeros((*shape, n_rows))
     counts = np.zeros(n_rows)
@@ -117,29 +118,47 @@ def summary(
     of_tested = None if weights is None else weights[tested]
     gains = (losses[:, :1] - losses) / _mean(losses[0, 0], of_tested)
     mean = _mean(gains, of_tested)
-    best = int(mean.max(axis=1).argmax())
-    spread = _standard_errors(gains[best], None if groups is None else groups[tested], of_tested)
-    possible = np.where(sizes >= least, mean[best], -np.inf)
+    p_value = combined_p_value(p_values, n_next) if p_values else 1.0
+    found = []
+    for i, pool in enumerate(pools):
+        spread = _standard_errors(gains[i], None if groups is None else groups[tested], of_tested)
+        best_k = _smallest_nearly_best(sizes, mean[i], spread, least)
+        place = int(np.flatnonzero(sizes == best_k)[0]) or sizes.size - 1
+        frequency = np.zeros(n_features)
+        for judged in chosen:
+            frequency[judged[i].sets[place]] += 1 / len(chosen)
+        validation = Validation(
+            k=sizes,
+            mean=mean[i],
+            standard_error=spread,
+            per_split=np.array(per_split)[:, i],
+            best_k=best_k,
+            pool=np.array(pools),
+            pool_mean=mean[:, 1:].max(axis=1),
+            best_pool=int(pool),
+            p_value=p_value,
+            frequency=frequency,
+        )
+        found.append(validation)
+    return found
+
+
+def best_of(validations: Sequence[Validation]) -> Validation:
+    """That of the pool with the highest mean; of pools that predict as well, the largest.
+
+    A larger one may have columns in all rows that the others lack.
+    """
+    means = validations[0].pool_mean
+    return validations[len(means) - 1 - int(means[::-1].argmax())]
+
+
+def _smallest_nearly_best(sizes: HostArray, mean: HostArray, spread: HostArray, least: int) -> int:
+    """The smallest number of features that predict nearly as well as the best number does."""
+    possible = np.where(sizes >= least, mean, -np.inf)
     top = int(possible.argmax())
     # With few rows, one standard error alone may be most of what there is to predict.
     least_mean = max(possible[top] - spread[top], 1 - TOLERANCE * (1 - possible[top]))
-    best_k = int(sizes[np.flatnonzero(possible >= least_mean)[0]])
-    place = int(np.flatnonzero(sizes == best_k)[0]) or sizes.size - 1
-    frequency = np.zeros(n_features)
-    for judged in chosen:
-        frequency[judged[best].sets[place]] += 1 / len(chosen)
-    return Validation(
-        k=sizes,
-        mean=mean[best],
-        standard_error=spread,
-        per_split=np.array(per_split)[:, best],
-        best_k=best_k,
-        pool=np.array(pools),
-        pool_mean=mean.max(axis=1),
-        best_pool=int(pools[best]),
-        p_value=combined_p_value(p_values, n_next) if p_values else 1.0,
-        frequency=frequency,
-    )
+    return int(sizes[np.flatnonzero(possible >= least_mean)[0]])
 
 
 def _mean(values: HostArray, weights: HostArray | None) -> HostArray:

@@ -41,7 +41,7 @@ class L1Paper(L1Weighting):
     ----------
     n_restarts : int, default=20
     max_iter : int, default=100
-        Ascent steps per radius at most.
+        Largest number of ascent steps per radius.
     step_size : float, default=1.0
         Step t is the gradient times this over the square root of t.
     tolerance : float, default=1e-5
@@ -52,16 +52,16 @@ class L1Paper(L1Weighting):
     initial_radius : float, default=0.1
         Doubled before its first use.
     max_doublings, max_halvings : int, default=20 and 12
-        Radii tried at most on the way up and in the binary search.
+        Largest number of radii in the phase of doubling, and in the binary search.
     first_model_selections : int, default=3
-        The model is selected in each of so many first steps ...
+        Number of first steps in each of which the model is selected.
     model_selection_every : int, default=5
-        ... and then in every step whose number this divides.
+        After these, the model is selected in every step whose number is a multiple of this.
     zero : float, default=1e-8
-        Weights up to this are zero.
+        Weights up to this value count as zero.
     explore_rows : int or None, default=10_000
-        Of more rows than this a sample of so many is searched, each class or range of the target in
-        proportion; all rows choose the model and give the scores. None searches all rows.
+        With more rows than this, the search uses a random sample of this size, stratified by class or range
+        of the target; all rows choose the model and give the scores. None searches on all rows.
     time_limit : float or None, default=None
         Seconds after which the best set so far is returned.
     n_jobs : int or None, default=None

@@ -66,45 +66,48 @@ FRACTION = Interval(Real, 0, 1, closed="neither")
 class L1Path(L1Weighting):
     """Choose features by weights on a path of shrinking l1 balls.
 
-    It starts from the effects of single features, pairs and triples, descends from all features with a
-    shrinking radius, ascending on the cross-validation score, and compares and refines the sets that it
-    ends with. Restarts are made for as long as they may find something that the effects do not show. Its
-    candidates for the model are its own (see `_numerics/grids.py`), whatever the measure's are.
+    The search first computes the effects of single features, pairs and triples. It then starts with all
+    features, decreases the radius step by step while it maximises the cross-validation score, and compares
+    and refines the sets that it ends with. Restarts are made as long as they may find something that the
+    effects do not show. The strategy has its own candidates for the model (see `_numerics/grids.py`), and
+    does not use those of the measure.
 
-    With constraints, features that must be selected and covariates are in the kernels and among the effects
-    all the way; the sets that effects and restarts propose are made allowed ones, and the best of these
-    improved by exchanges of one and of two features or groups, with a budget also by adding and dropping
-    some. Where few sets are allowed, all are compared.
+    With constraints, features that must be selected and covariates are part of all kernels and effects. The
+    sets that effects and restarts propose are changed into allowed sets, and the best of these are improved
+    by exchanges of one or two features or groups, with a budget also by adding and dropping some. If only few
+    sets are allowed, all of them are compared.
 
     Parameters
     ----------
     n_restarts : int, default=8
-        Restarts at most; it stops as soon as restarts agree.
+        Largest number of restarts; the search stops as soon as restarts agree.
     max_iter : int, default=4
-        Ascent steps per radius at most.
+        Largest number of ascent steps per radius.
     step_size : float, default=0.15
         Length of the first step at a radius, as a fraction of the largest weight.
     keep : float, default=0.85
-        Share of the features that is left when the radius shrinks; less of many features.
+        Share of the features that is kept when the radius is decreased; smaller if there are many features.
     narrowness : sequence of float, default=(8, 4, 16, 2)
-        Squared median distance over squared kernel width where restarts begin, in turn.
+        Squared median distance divided by the squared kernel width at which restarts begin; restarts use
+        these values in turn.
     agreement : int, default=2
-        Restarts that must end with the best set for the search to stop.
+        Number of restarts that must end with the best set for the search to stop.
     n_scorers : int, default=1
-        Draws of kernel centres that sets are compared on.
+        Number of draws of kernel centres on which sets are compared.
     n_refined : int, default=3
-        How many of the sets that restarts end with are refined by exchanges.
+        Number of sets that are refined by exchanges, of those that restarts end with.
     exchange_width : int, default=3
-        How many features may leave in an exchange; up to four times as many may enter.
+        Number of features that are tried for removal in an exchange; up to four times as many are tried as
+        replacements.
     max_exchanges : int, default=50
-        Exchanges at most, from each set that is refined.
+        Largest number of exchanges for each set that is refined.
     terms : bool, default=True
         Whether the search begins with the effects of single features, pairs and triples.
     explore_rows : int or None, default=10_000
-        Of more rows than this, kernels are compared on a sample of so many, each class or range of the
-        target in proportion and more rows of rare classes, weighted. Effects of single features, pairs and
-        triples are summed over all rows, and all rows decide between the best three sets, choose the model
-        and give the scores. None compares kernels on all rows.
+        With more rows than this, kernels are compared on a random sample of this size, stratified by class or
+        range of the target; rare classes have more rows in it, with smaller weights. Effects of single
+        features, pairs and triples are summed over all rows. All rows also decide between the best three
+        sets, choose the model and give the scores. None compares kernels on all rows.
     time_limit : float or None, default=None
         Seconds after which the best set so far is returned.
     n_jobs : int or None, default=None

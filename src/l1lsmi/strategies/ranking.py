@@ -22,10 +22,10 @@ from l1lsmi.strategies.selection import RankedSelection, StopReason
 class Ranking(Strategy):
     """Take the features with the highest single scores.
 
-    Cheap, and right where features are neither redundant nor interact. Groups of features that are selected
-    as a whole are ranked by the mean of their scores; with costs and a budget, features are taken in the
-    order of their score for each unit of cost, every one that still fits and whose score is positive. Beside
-    covariates, the score of a feature is what it adds to them.
+    This is fast, and suitable if features are neither redundant nor interacting. Groups of features that are
+    selected as a whole are ranked by the mean of their scores. With costs and a budget, features are taken in
+    the order of their score per unit of cost: each one with a positive score that still fits into the budget.
+    With covariates, the score of a feature is what it adds to them.
 
     Parameters
     ----------

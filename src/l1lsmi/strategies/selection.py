@@ -13,18 +13,29 @@ from l1lsmi._arrays import HostArray
 class StopReason:
     """Why a search ended: sentences that are stored as they are."""
 
-    AGREED = "Restarts proposed the same set again, which ended the search."
-    SAME = "{} ended with {}."
-    EXCHANGED = "Exchanges of features improved on the set that restarts ended with."
+    AGREED = "Restarts found the same set again, which ended the search."
+    SAME = "{} found {}."
+    EXCHANGED = "Exchanges of features improved the set that the restarts had found."
     PERFECT = "The set explains the classes as well as any set could."
-    TERMS = "Restarts did not improve on the set that effects of single features, pairs and triples gave."
-    IN_VAIN = "Further restarts did not improve on the best set."
+    TERMS = (
+        "Restarts found no better set than the effects of single features, pairs and triples had suggested."
+    )
+    IN_VAIN = "Further restarts found no better set."
     RESTARTS = "All restarts of the search were made; the best set is returned."
-    DISAGREED = "All restarts of the search were made, no two ended with the same set; the best is returned."
-    ALL_STEPS = "Every step was taken."
-    ALL_SCORED = "Everything was scored."
-    NOTHING_TO_CHOOSE = "Every feature that varies was asked for."
-    NO_EVIDENCE = "No set predicts rows that the search has not seen clearly better than no features do."
+    DISAGREED = (
+        "All restarts of the search were made, and no two found the same set; the best set is returned."
+    )
+    ALL_STEPS = "All steps of the search were made."
+    ALL_SCORED = "All candidates were scored."
+    NOTHING_TO_CHOOSE = "All features that vary are selected: there was nothing to choose."
+    WHOLE_POOL = (
+        "The search was limited to the features with the strongest rising or falling trends, as many as are "
+        "selected."
+    )
+    NO_EVIDENCE = (
+        "In rows that the search has not seen, no set of features predicts clearly better than a constant "
+        "does."
+    )
     TIME_LIMIT = "The time limit was reached; the best set found until then is returned."
     UNSCORED = (
         "The time limit was reached before any set was scored; the features that are most correlated with "
@@ -45,11 +56,11 @@ class Step(NamedTuple):
     ----------
     size : int
     feature : int or None
-        The feature that was added or taken away to get there, if there was one.
+        The feature whose addition or removal gave this set, if there was one.
     support : numpy.ndarray of int
         The features of the set.
     score : float
-        Its score.
+        Score of the set.
     """
 
     size: int
@@ -73,10 +84,11 @@ class Selection:
         The steps of the search, in order.
     stop_reason : str
     order : numpy.ndarray of int, shape (m,)
-        All features, those first that a smaller set keeps longest: the first k are the support, and the first
-        j the set of j features. Where a strategy has no such order, that of the columns, and of the ranking.
+        All features: the first k are the support, and the first j are the set of j features. If a strategy
+        has no such order, the support comes first, and then the others by ranking.
     p_value : float
-        Upper bound on the probability of effects as large without dependence; 1 where none is known.
+        Upper bound on the probability of effects as large, if the target does not depend on the features; 1
+        if none is known.
     """
 
     support: HostArray
@@ -96,13 +108,13 @@ class Selection:
 class RankedSelection(Selection):
     """The features with the highest scores.
 
-    The score is the mean of theirs, and there is no path.
+    The score of the set is the mean of their scores, and there is no path.
 
     Attributes
     ----------
     scores : numpy.ndarray of float, shape (m,)
-        Score of every feature alone; minus infinity for constant ones, and for those that the time limit
-        left out.
+        Score of every feature alone; minus infinity for constant features, and for features that were not
+        scored within the time limit.
     """
 
     scores: HostArray

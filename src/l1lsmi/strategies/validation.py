@@ -12,9 +12,10 @@ independent of each other, and can be combined.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
 from typing import Any
@@ -25,7 +26,7 @@ from l1lsmi._arrays import HostArray, to_numpy
 from l1lsmi._blas import single_threaded_blas
 from l1lsmi._clock import Budget, check_time, while_time_is_left
 from l1lsmi._numerics.constraints import Constraints
-from l1lsmi._numerics.held_out import predict_unseen
+from l1lsmi._numerics.held_out import predict_unseen, predicted_left_out
 from l1lsmi._numerics.squared_loss.target_functions import TargetFunctions
 from l1lsmi._numerics.terms.pool import chances_of_single_effects
 from l1lsmi._progress import Progress
@@ -34,13 +35,17 @@ from l1lsmi.strategies._base import Strategy
 from l1lsmi.strategies._listening import StoppedByCallback, heard_by, tell
 from l1lsmi.strategies._parallel import cluster_of, computed
 from l1lsmi.strategies._pieces import forget, part_of, recall_each
-from l1lsmi.strategies._pools import in_pool, selectable, set_of_size, without_features
-from l1lsmi.strategies._splits import Split, make_splits, some_rows
-from l1lsmi.strategies.judged import Judged, Validation, summary
+from l1lsmi.strategies._pools import in_order_beyond, in_pool, selectable, set_of_size, without_features
+from l1lsmi.strategies._splits import Split, make_blocks, make_splits, some_rows
+from l1lsmi.strategies.judged import Judged, Validation, best_of, validations_of
 from l1lsmi.strategies.selection import STOPPED, StopReason
 
-#: Sizes of pools, and how many features at least they have for each that is selected.
-POOLS = ((50, 2), (300, 6))
+#: Sizes of pools where columns outnumber rows, and how many columns at least they have for each feature that
+#: is selected.
+WIDE_POOLS = ((50, 2), (300, 6))
+#: Elsewhere, how many columns they have for each feature that is selected, and which share of all at most.
+NARROW_POOLS = (1, 3)
+LARGEST_SHARE = 0.75
 #: Features at most that their number is chosen from, and how many there are where a pool is chosen first.
 MAX_SELECTED = 40
 POOL_SIZE = 10
@@ -57,10 +62,16 @@ SHARE = 0.6
 STRONG_EVIDENCE = 0.02
 
 
-def pool_sizes(n_columns: int, k: int) -> list[int]:
-    """Numbers of columns that a search may be restricted to, all of them last."""
-    sizes = [max(size, least * k) for size, least in POOLS]
+def wide_pools(n_columns: int, k: int) -> list[int]:
+    """Numbers of columns that a search may be restricted to where they outnumber rows, all of them last."""
+    sizes = [max(size, least * k) for size, least in WIDE_POOLS]
     return [*(size for size in sizes if 2 * size <= n_columns), n_columns]
+
+
+def narrow_pools(n_columns: int, k: int, n_units: int) -> list[int]:
+    """The same where rows outnumber columns, but are few or have weak effects; the first is one set alone."""
+    sizes = sorted({math.ceil(factor * k * n_columns / n_units) for factor in NARROW_POOLS})
+    return [*(size for size in sizes if size <= LARGEST_SHARE * n_columns), n_columns]
 
 
 def sizes_up_to(most: int, least: int = 0) -> HostArray:
@@ -87,9 +98,9 @@ def search_validated(
 ) -> tuple[Any, Validation | None]:
     """Select features, with unseen rows where they have something to decide.
 
-    They decide how many columns the search may choose from where columns outnumber rows, how many
-    features are selected where no number is given, and whether there is evidence of dependence where the
-    search itself has not found clear effects.
+    They decide how many columns the search may choose from where columns outnumber rows or the search itself
+    has not found clear effects, how many features are selected where no number is given, and whether there is
+    evidence of dependence.
 
     Parameters
     ----------
@@ -116,45 +127,37 @@ def search_validated(
     validation : Validation or None
         None where unseen rows had nothing to decide.
     """
+    task = _Task(bind, strategy, problem, groups, seed, constraints)
     n_columns = selectable(problem, constraints).size
     n_units = n_columns if constraints is None else constraints.max_size
     least = 0 if constraints is None else len(constraints.forced)
     most = max(least, min(n_units, MAX_SELECTED)) if k is None else k
     pools = [n_columns]
-    if pool == "auto" and strategy.compares_pools and n_columns > problem.table.n_rows:
-        pools = pool_sizes(n_columns, k or POOL_SIZE)
-    elif isinstance(pool, Integral):
+    if isinstance(pool, Integral):
         wanted = most if constraints is None or not constraints.has_budget else least
         pools = [min(max(int(pool), wanted), n_columns)]
-    options: dict[str, Any] = {"groups": groups, "seed": seed, "constraints": constraints}
-    search = partial(_search_in_pool, strategy, problem, constraints)
+    elif pool == "auto" and strategy.compares_pools and n_columns > problem.table.n_rows:
+        pools = wide_pools(n_columns, k or POOL_SIZE)
+    # Where rows outnumber columns, pools depend on the number of features.
+    narrow = len(pools) == 1 and pool == "auto" and strategy.has_p_value
     if k is not None and len(pools) == 1:
-        selection = search(pools[0], k, budget)
-        asked = p_value and strategy.has_p_value and selection.p_value >= CLEAR
-        if not asked or selection.stop_reason in STOPPED:
-            return selection, None
-        sizes = np.array([0, min(k, n_units)])
-        try:
-            found = validate(bind, strategy, problem, sizes, pools, budget=budget.part(1.0), **options)
-        except (KeyboardInterrupt, StoppedByCallback) as error:
-            return replace(selection, stop_reason=_reason(error)), None
-        if budget.spent():  # there are fewer splits than there would be
-            selection = replace(selection, stop_reason=StopReason.TIME_LIMIT)
-        return selection, found
+        pools = narrow_pools(n_columns, k, n_units) if narrow else pools
+        asked = strategy.has_p_value and (p_value or len(pools) > 1)
+        return _search_narrow(task, pools, k, budget, asked=asked)
     limit = budget.part(SHARE)
-    judge: Any = partial(validate, bind, strategy, problem, budget=limit, **options)
-    left_out = problem.table.n_rows <= FEW_ROWS
+    few = problem.table.n_rows <= FEW_ROWS
     try:
         found = None
         if len(pools) > 1:
-            found = judge(np.array([0, max(least, min(k or POOL_SIZE, n_units))]), pools)
+            size = max(least, min(k or POOL_SIZE, n_units))
+            found = _best(task.judge(np.array([0, size]), pools, limit))
         if k is None and (found is not None or len(pools) == 1):
             pools_left, tested = (pools, True) if found is None else ([found.best_pool], False)
-            of_sizes = judge(sizes_up_to(most, least), pools_left, tested=tested, left_out=left_out)
-            found = _joined(found, of_sizes)
+            of_sizes = task.judge(sizes_up_to(most, least), pools_left, limit, tested=tested, left_out=few)
+            found = _joined(found, _best(of_sizes))
     except (KeyboardInterrupt, StoppedByCallback) as error:
         budget.cancelled = True
-        selection = search(pools[0], k or max(least, min(POOL_SIZE, most)), budget)
+        selection = task.search(pools[0], k or max(least, min(POOL_SIZE, most)), budget)
         return replace(selection, stop_reason=_reason(error)), None
     best_pool = pools[0] if found is None else found.best_pool
     chosen = k or max(least, min(POOL_SIZE, most))
@@ -166,13 +169,134 @@ def search_validated(
         # A sample of the rows may have none of those in which rare values of the target and of columns meet.
         n_clear = np.count_nonzero(chances_of_single_effects(problem.table, problem.target) < CLEAR)
         if n_clear:
-            return search(best_pool, max(least, min(int(n_clear), most)), budget), None
-    selection = search(best_pool, chosen, budget)
+            return task.search(best_pool, max(least, min(int(n_clear), most)), budget), None
+    if narrow and found is not None and not nothing:
+        pools = narrow_pools(n_columns, chosen, n_units)
+        selection, of_pools = _search_narrow(task, pools, chosen, budget, asked=len(pools) > 1, tested=False)
+        if of_pools is not None:
+            found = replace(_with_pools_of(found, of_pools), frequency=of_pools.frequency)
+    else:
+        selection = task.search(best_pool, chosen, budget)
     if limit.spent() and selection.stop_reason not in STOPPED:
         selection = replace(selection, stop_reason=StopReason.TIME_LIMIT)
     if nothing and least:
         return replace(selection, stop_reason=StopReason.NO_EVIDENCE), found
     return (without_features(selection) if nothing else selection), found
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What is searched, and how: the arguments of `search_validated` that its steps share."""
+
+    bind: Any
+    strategy: Strategy
+    problem: Any
+    groups: HostArray | None
+    seed: int
+    constraints: Constraints | None
+
+    def search(self, pool: int, k: int, budget: Budget) -> Any:
+        """Search on all rows, among the columns with the largest single effects."""
+        problem, constraints, by_effect = self.problem, self.constraints, dict[bool, HostArray]()
+        # Where there is no time for that, there is none for a search among all columns either.
+        with while_time_is_left(budget):
+            problem, constraints = in_pool(problem, pool, k, constraints, by_effect)
+        with part_of("pool", pool):
+            selection = self.strategy.search(problem, k, budget, **_given(constraints))
+        if problem is self.problem:
+            return selection
+        (columns,) = by_effect.values()
+        selection = in_order_beyond(selection, columns, pool)
+        if selection.stop_reason == StopReason.NOTHING_TO_CHOOSE:
+            selection = replace(selection, stop_reason=StopReason.WHOLE_POOL)
+        if self.strategy.has_p_value and is_large_sparse(self.problem.table):
+            # That of the search is for columns of the pool alone, and for sums over many rows of each kind.
+            chances = chances_of_single_effects(self.problem.table, self.problem.target)
+            selection = replace(selection, p_value=float(chances.min()))
+        return selection
+
+    def judge(
+        self, sizes: HostArray, pools: Sequence[int], budget: Budget, **options: bool
+    ) -> list[Validation] | None:
+        """Search on parts of the rows, and judge what is found by the others."""
+        return validate(
+            self.bind,
+            self.strategy,
+            self.problem,
+            sizes,
+            pools,
+            groups=self.groups,
+            seed=self.seed,
+            budget=budget,
+            constraints=self.constraints,
+            **options,
+        )
+
+    def predicted_left_out(self, selection: Any) -> float:
+        """Share of the target's variance that a set predicts in rows, or in groups, that are left out."""
+        columns = np.flatnonzero(selection.support)
+        if self.constraints is not None:
+            columns = np.union1d(columns, self.constraints.given)
+        rng = np.random.default_rng((self.seed, 7))
+        problem, rows = _some_in_memory(self.problem, self.groups, self.bind, rng)
+        blocks = None if self.groups is None else make_blocks(problem.target, self.groups[rows], rng)
+        functions = TargetFunctions.of(problem.target, rng).of_rows(problem.target)
+        values = to_numpy(problem.table.points(np.arange(problem.table.n_rows), columns).values)
+        return predicted_left_out(values, functions, problem.target.row_weights, blocks)
+
+
+def _search_narrow(
+    task: _Task, pools: Sequence[int], k: int, budget: Budget, *, asked: bool, tested: bool = True
+) -> tuple[Any, Validation | None]:
+    """Search for k features where rows outnumber columns; unless effects are clear, unseen rows are asked.
+
+    Searches on half of the rows favour small pools, as one on all rows finds more; predictions of rows left
+    out favour large ones, as the set was chosen by all rows. The sum of both shares decides.
+    """
+    selection = task.search(pools[-1], k, budget)
+    if not asked or selection.p_value < CLEAR or selection.stop_reason in STOPPED:
+        return selection, None
+    n_units = pools[-1] if task.constraints is None else task.constraints.max_size
+    try:
+        sizes = np.array([0, min(k, n_units)])
+        validations = task.judge(sizes, pools, budget.part(1.0), tested=tested)
+    except (KeyboardInterrupt, StoppedByCallback) as error:
+        return replace(selection, stop_reason=_reason(error)), None
+    if validations is None:  # the time is out, or rows are too few to be split
+        reason = StopReason.TIME_LIMIT if budget.spent() else selection.stop_reason
+        return replace(selection, stop_reason=reason), None
+    found = validations[-1]
+    best, highest = -math.inf, -math.inf
+    for pool, validation in zip(reversed(pools), reversed(validations), strict=True):
+        unseen = float(validation.mean[-1])
+        # A set from a smaller pool is no better in rows that it was chosen by: it must be in unseen ones.
+        if unseen <= highest or budget.spent():
+            continue
+        highest = unseen
+        other = selection if pool == pools[-1] else task.search(pool, k, budget)
+        if len(pools) == 1 or other.stop_reason in STOPPED:
+            break
+        value = unseen + task.predicted_left_out(other)
+        if value > best:
+            best, selection, found = value, other, validation
+    if budget.spent():  # there are fewer splits, or pools, than there would be
+        selection = replace(selection, stop_reason=StopReason.TIME_LIMIT)
+    return selection, found
+
+
+def _some_in_memory(
+    problem: Any, groups: HostArray | None, bind: Any, rng: np.random.Generator
+) -> tuple[Any, HostArray]:
+    """The problem on all rows, or on some of many, in memory; and which rows these are."""
+    rows = some_rows(problem.target, groups, rng)
+    if rows.size < problem.table.n_rows or not problem.table.in_memory:
+        problem = bind(problem, rows)
+    return problem, rows
+
+
+def _best(validations: Sequence[Validation] | None) -> Validation | None:
+    """That of the best pool, where there was time for any."""
+    return None if validations is None else best_of(validations)
 
 
 def _reason(error: BaseException) -> str:
@@ -184,31 +308,18 @@ def _joined(of_pools: Validation | None, of_sizes: Validation | None) -> Validat
     """The choice of a number of features after that of a pool, which has the p-value."""
     if of_pools is None or of_sizes is None:
         return of_sizes
-    kept = {name: getattr(of_pools, name) for name in ("pool", "pool_mean", "best_pool", "p_value")}
-    return replace(of_sizes, **kept)
+    return replace(_with_pools_of(of_sizes, of_pools), p_value=of_pools.p_value)
 
 
-def _search_in_pool(
-    strategy: Strategy, problem: Any, constraints: Constraints | None, pool: int, k: int, budget: Budget
-) -> Any:
-    """Search among the columns with the largest single effects."""
-    whole = problem
-    # Where there is no time for that, there is none for a search among all columns either.
-    with while_time_is_left(budget):
-        problem, constraints = in_pool(problem, pool, k, constraints)
-    with part_of("pool", pool):
-        selection = _search(strategy, problem, k, budget, constraints)
-    if pool < whole.columns.size and strategy.has_p_value and is_large_sparse(whole.table):
-        # That of the search is for the columns of the pool alone, and for sums over many rows of each kind.
-        chances = chances_of_single_effects(whole.table, whole.target)
-        selection = replace(selection, p_value=float(chances.min()))
-    return selection
+def _with_pools_of(found: Validation, of_pools: Validation) -> Validation:
+    """The same judgement of sizes, with the choice of a pool."""
+    kept = {name: getattr(of_pools, name) for name in ("pool", "pool_mean", "best_pool")}
+    return replace(found, **kept)
 
 
-def _search(strategy: Strategy, problem: Any, k: int, budget: Budget, constraints: Constraints | None) -> Any:
-    # Strategies of others may know nothing of constraints.
-    given = {} if constraints is None else {"constraints": constraints}
-    return strategy.search(problem, k, budget, **given)
+def _given(constraints: Constraints | None) -> dict[str, Any]:
+    """The argument of a search with constraints: strategies of others may know nothing of them."""
+    return {} if constraints is None else {"constraints": constraints}
 
 
 def validate(
@@ -224,7 +335,7 @@ def validate(
     constraints: Constraints | None = None,
     tested: bool = True,
     left_out: bool = False,
-) -> Validation | None:
+) -> list[Validation] | None:
     """Search on parts of the rows, and judge what is found by the others.
 
     Parameters
@@ -250,13 +361,11 @@ def validate(
 
     Returns
     -------
-    Validation or None
-        None where the time limit left no split.
+    list of Validation or None
+        One for each pool; None where the time limit left no split.
     """
     rng = np.random.default_rng((seed, 7))
-    rows = some_rows(problem.target, groups, rng)
-    if rows.size < problem.table.n_rows or not problem.table.in_memory:
-        problem = bind(problem, rows)
+    problem, rows = _some_in_memory(problem, groups, bind, rng)
     groups = None if groups is None else groups[rows]
     splits = make_splits(problem.target, groups, rng, tested=tested, left_out=left_out)
     functions = TargetFunctions.of(problem.target, rng).of_rows(problem.target)
@@ -271,7 +380,7 @@ def validate(
         budget=budget,
         constraints=constraints,
     )
-    effects: list[dict[int, HostArray]] = [{} for _ in splits]
+    effects: list[dict[bool, HostArray]] = [{} for _ in splits]
     items = [(split, pool, known) for split, known in zip(splits, effects, strict=True) for pool in pools]
     # A cluster works on the restarts of each search.
     n_jobs = getattr(strategy, "n_jobs", None)
@@ -307,12 +416,12 @@ def validate(
     least = 0 if constraints is None else len(constraints.forced)
     beside = constraints is not None and constraints.given.size > 0
     given = (results, splits, functions, sizes, pools, groups, weights, problem.n_features, rng)
-    return summary(*given, least=least, beside=beside)
+    return validations_of(*given, least=least, beside=beside)
 
 
 def _judge(
     problem: Any,
-    item: tuple[Split, int, dict[int, HostArray]],
+    item: tuple[Split, int, dict[bool, HostArray]],
     *,
     bind: Any,
     strategy: Strategy,
@@ -332,14 +441,14 @@ def _judge(
     return None
 
 
-def _key(item: tuple[Split, int, dict[int, HostArray]]) -> Any:
+def _key(item: tuple[Split, int, dict[bool, HostArray]]) -> Any:
     """What a part of the rows and a pool are known by."""
     return [item[0].seen, item[0].unseen, item[1]]
 
 
 def _judged(
     problem: Any,
-    item: tuple[Split, int, dict[int, HostArray]],
+    item: tuple[Split, int, dict[bool, HostArray]],
     bind: Any,
     strategy: Strategy,
     functions: HostArray,
@@ -358,7 +467,7 @@ def _judged(
         wanted = max(least, strategy.size_for_order(size)) if several else size
         ordering = copy(strategy)
         ordering.orders_down_to = int(sizes[len(sets) - 1]) if sets else 1
-        selection = _search(ordering, some, wanted, budget, allowed)
+        selection = ordering.search(some, wanted, budget, **_given(allowed))
         if selection.stop_reason == StopReason.INTERRUPTED:
             raise KeyboardInterrupt
         # Sizes in between come from the order of the next larger set.

@@ -57,7 +57,7 @@ ROWS_OF_RARE = 2
 BLOCK_VALUES = 2**18
 FEWEST_ROWS = 200
 #: Values that stay in the processor's cache.
-CACHED_VALUES = 2**18
+CACHED_VALUES = 2**17
 #: The largest number of a byte.
 MOST_OF_BYTE = 255
 #: Rows in a part of a table in memory.
@@ -95,8 +95,13 @@ class ColumnFunctions:
     missing: HostArray
 
     @classmethod
-    def of(cls, table: RowTable, target: Target, columns: HostArray) -> ColumnFunctions:
-        """Find quantiles in a sample of the rows, and functions that are orthonormal on all rows."""
+    def of(
+        cls, table: RowTable, target: Target, columns: HostArray, most: int = N_FUNCTIONS
+    ) -> ColumnFunctions:
+        """Find quantiles in a sample of the rows, and functions that are orthonormal on all rows.
+
+        ``most`` is the number of functions at most; the first ones do not depend on it.
+        """
         n_rare = rows_of_rarest(target)
         # A value must have five rows of the rarest class, and so must two values of two columns together.
         least: Any = float(np.clip(5 / n_rare, 0.002, 0.05))
@@ -120,7 +125,7 @@ class ColumnFunctions:
             least_of_bins[kinds.is_category[columns]] = least_in_pairs
             most_in_pairs[kinds.is_category[columns]] = N_CATEGORY_FUNCTIONS
         edges, shares = _without_rare_bins(edges, of_present, least_of_bins)
-        n_functions = N_FUNCTIONS if n_rare >= MANY_ROWS else FEW_FUNCTIONS
+        n_functions = min(most, N_FUNCTIONS if n_rare >= MANY_ROWS else FEW_FUNCTIONS)
         values = np.empty((*shares.shape, n_functions), dtype=np.float32)
         sizes = np.empty(columns.size, dtype=np.intp)
         for start in range(0, columns.size, CHUNK_COLUMNS):
@@ -140,7 +145,9 @@ class ColumnFunctions:
         return cls(columns, edges, values, sizes, in_pairs, shares.max(axis=1) * present, missing)
 
     def take(self, places: HostArray) -> ColumnFunctions:
-        """Some of the columns."""
+        """Some of the columns, in order."""
+        if places.size == self.columns.size:
+            return self
         return ColumnFunctions(*(getattr(self, each.name)[places] for each in fields(self)))
 
     def codes(self, table: Table) -> Array:
@@ -151,10 +158,10 @@ class ColumnFunctions:
         xp = namespace(x)
         codes = empty(x.shape, x, xp.uint8)
         for some, values in _column_slices(x):
-            below, *others = self.edges[some].T
-            of_some = xp.astype(values > asarray_like(below, x), xp.uint8)
-            for edge in others:
-                of_some += xp.astype(values > asarray_like(edge, x), xp.uint8)
+            of_some = empty(values.shape, x, xp.uint8)
+            of_some[...] = 0
+            for above in _above_each(values, self.edges[some]):
+                of_some += _as_bytes(above)
             codes[:, some] = of_some
         if self.missing.any():
             codes = xp.where(xp.isnan(x), xp.full_like(codes, MISSING_BIN), codes)
@@ -190,11 +197,12 @@ def parts_of(table: RowTable, target: Target) -> Parts:
 
 
 def rows_of_rarest(target: Target) -> float:
-    """Rows of the rarest class, of any target; half of all rows for numbers."""
+    """Rows of the rarest class that has any, of any target; half of all rows for numbers."""
     if target.parts:
         return min(rows_of_rarest(one) for one in target.each())
     if target.is_classification:
-        return float(np.bincount(target.codes).min())
+        counts = np.bincount(target.codes)
+        return float(counts[counts > 0].min())
     return target.n_rows / 2
 
 
@@ -286,8 +294,7 @@ def _rows_above(part: Part, functions: ColumnFunctions) -> HostArray:
         weights = part.target.row_weights
         across = None if weights is None else asarray_like(weights[start:stop], x)[None, :]
         for some, values in _column_slices(x):
-            for k, edge in enumerate(functions.edges[some].T):
-                above = values > asarray_like(edge, x)
+            for k, above in enumerate(_above_each(values, functions.edges[some])):
                 if across is not None:
                     counts = xp.reshape(across @ xp.astype(above, xp.float64), (-1,))
                 elif is_non_numpy(x):
@@ -296,6 +303,23 @@ def _rows_above(part: Part, functions: ColumnFunctions) -> HostArray:
                     counts = _true_rows(above)
                 total[some, k] += to_numpy(counts)
     return total
+
+
+def _above_each(values: Array, edges: HostArray) -> Iterator[Array]:
+    """Which values are above each edge of their columns; with NumPy one array, changed by the next edge."""
+    # Contiguous, as numbers side by side are compared several at a time.
+    across = asarray_like(np.ascontiguousarray(edges.T), values)
+    if is_non_numpy(values):
+        yield from (values > across[k, :] for k in range(edges.shape[1]))
+        return
+    above = np.empty(values.shape, dtype=bool)
+    for edge in across:
+        yield np.greater(values, edge, out=above)
+
+
+def _as_bytes(mask: Array) -> Array:
+    """0 and 1; with NumPy not copied."""
+    return namespace(mask).astype(mask, namespace(mask).uint8) if is_non_numpy(mask) else mask.view(np.uint8)
 
 
 def _true_rows(values: HostArray) -> HostArray:

@@ -6,6 +6,7 @@ import numpy as np
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.target import Target
+from l1lsmi._numerics.terms.columns import N_FUNCTIONS
 from l1lsmi._numerics.terms.entries import chances_of_effects, effects_of_entries
 from l1lsmi._numerics.terms.families import z_scores
 from l1lsmi._numerics.terms.search import TermSearch
@@ -16,7 +17,12 @@ N_SMOOTH = 3
 
 
 def by_single_effect(
-    table: RowTable, target: Target, columns: HostArray, given: HostArray | None = None
+    table: RowTable,
+    target: Target,
+    columns: HostArray,
+    given: HostArray | None = None,
+    *,
+    trends: bool = False,
 ) -> HostArray:
     """Columns by falling size of their smooth single effects.
 
@@ -27,6 +33,8 @@ def by_single_effect(
     columns : numpy.ndarray of int
     given : numpy.ndarray of int or None
         Columns, none of ``columns``, whose own effects are taken out of the target first: covariates.
+    trends : bool
+        Whether effects of numbers are rising or falling trends alone.
 
     Returns
     -------
@@ -38,12 +46,19 @@ def by_single_effect(
         effects[slice(None) if table.columns is None else table.columns] = effects_of_entries(table.x, target)
         return np.asarray(columns[np.argsort(-effects[columns], kind="stable")])
     wanted = columns if given is None else np.union1d(columns, given)
-    terms = TermSearch(table, target, wanted, np.random.default_rng(0))
+    # What covariates explain is taken out with all of their functions.
+    n_functions = N_SMOOTH if given is None else N_FUNCTIONS
+    terms = TermSearch(table, target, wanted, np.random.default_rng(0), n_functions=n_functions)
     fit = terms.none_fitted() if given is None else terms.fitted_to_singles(given)
-    sizes = terms.single_sizes(fit)[:, :N_SMOOTH].sum(axis=1)
-    degrees = np.minimum(terms.functions.sizes, N_SMOOTH) * terms.n_responses
+    found = terms.functions.columns
+    used = np.full(found.size, 1 if trends else N_SMOOTH)
+    if table.kinds is not None:
+        used[table.kinds.is_category[found]] = N_SMOOTH
+    used = np.minimum(terms.functions.sizes, used)
+    sizes = terms.single_sizes(fit)[:, :N_SMOOTH]
+    sizes = np.where(np.arange(sizes.shape[1]) < used[:, None], sizes, 0.0).sum(axis=1)
     effects = np.full(table.n_columns, -np.inf)
-    effects[terms.functions.columns] = z_scores(sizes, degrees)
+    effects[found] = z_scores(sizes, used * terms.n_responses)
     return np.asarray(columns[np.argsort(-effects[columns], kind="stable")])
 
 

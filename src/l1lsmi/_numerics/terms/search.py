@@ -16,7 +16,14 @@ from l1lsmi._numerics.optimization.exchanges import FeatureSet
 from l1lsmi._numerics.target import Target
 from l1lsmi._numerics.terms import sums
 from l1lsmi._numerics.terms.candidates import Candidate, largest, worth_fitting
-from l1lsmi._numerics.terms.columns import ColumnFunctions, coded, parts_of, rows_of_rarest, without_rare
+from l1lsmi._numerics.terms.columns import (
+    N_FUNCTIONS,
+    ColumnFunctions,
+    coded,
+    parts_of,
+    rows_of_rarest,
+    without_rare,
+)
 from l1lsmi._numerics.terms.families import (
     INTERACTION,
     PRODUCT,
@@ -91,6 +98,8 @@ class TermSearch:
         Functions of the target whose variances add up to 1, which `loss_of` is measured on.
     recall : callable
         ``recall(name, content, compute)`` gives what is known of a sum over all rows, or computes it.
+    n_functions : int
+        Functions of a column at most.
     """
 
     def __init__(
@@ -101,10 +110,11 @@ class TermSearch:
         rng: np.random.Generator,
         loss_functions: HostArray | None = None,
         recall: Recall = lambda name, content, compute: compute(),
+        n_functions: int = N_FUNCTIONS,
     ) -> None:
         self._recall = recall
         target = without_rare(target)
-        functions = ColumnFunctions.of(table, target, columns)
+        functions = ColumnFunctions.of(table, target, columns, n_functions)
         self.functions = functions.take(np.flatnonzero(functions.sizes > 0))
         self.table = coded(table, self.functions)
         self._rng = rng

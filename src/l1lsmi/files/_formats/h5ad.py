@@ -42,8 +42,8 @@ def read(data: bytes, source: str, options: Options) -> TableBuilder:
     matrix, genes, cells = contents.arrays["X"], contents.strings, contents.table
     if matrix.shape != (cells.num_rows, len(genes)) or 0 in matrix.shape:
         raise FileProblem(
-            f"{printable(source)} has a matrix of shape {matrix.shape} for {cells.num_rows} cells and "
-            f"{len(genes)} genes."
+            f"{printable(source)} has a matrix of shape {matrix.shape}, but {cells.num_rows} cells and "
+            f"{len(genes)} genes: save the file again."
         )
     with file_problems(source, FORMAT):
         return _table_of(cells, genes, matrix)

@@ -228,17 +228,38 @@ def _arrays(text: bytes, start: int, delimiter: str, n_fields: int, source: str)
 
 def _columns_of_rows(text: bytes, delimiter: str, n_fields: int, source: str) -> list[Any]:
     """All values as strings, parsed row by row; the columns are slices of one array."""
-    records = _records(text, delimiter, strict=True)
+    records = _rows_of_strings(text, delimiter)
     next(records)
     rows = []
-    for row, line, _ in records:
+    for row, line in records:
         if len(row) != n_fields:
             raise _ragged(source, line, len(row), n_fields)
-        rows.append(pa.array(row, pa.large_string()))
+        rows.append(row)
     n_rows = len(rows)
     by_column = np.arange(n_rows * n_fields).reshape(n_rows, n_fields).T.ravel()
     cells = pa.concat_arrays(rows).take(pa.array(by_column))
     return [cells.slice(start, n_rows) for start in range(0, len(cells), n_rows)]
+
+
+def _rows_of_strings(text: bytes, delimiter: str) -> Iterator[tuple[Any, int]]:
+    """Rows that are not empty, each an array of strings, with the number of its first line."""
+    if b'"' in text or text.count(b"\r") > text.count(b"\r\n"):
+        yield from ((pa.array(row, pa.large_string()), n) for row, n, _ in _records(text, delimiter, True))
+        return
+    # Without quotes, a cell is what is between two delimiters, and there need be no object for each.
+    for number, line in enumerate(io.BytesIO(text), 1):
+        if cells := line.removesuffix(b"\n").removesuffix(b"\r"):
+            yield _strings_between(cells, delimiter.encode()), number
+
+
+def _strings_between(line: bytes, delimiter: bytes) -> Any:
+    """What is between the delimiters of a line, as an array of strings."""
+    places = np.flatnonzero(np.frombuffer(line, dtype=np.uint8) == delimiter[0])
+    # Where strings end once the delimiters are left out.
+    ends = np.append(places, len(line)) - np.arange(places.size + 1)
+    offsets = np.append(0, ends).astype(np.int64)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(line.translate(None, delimiter))]
+    return pa.Array.from_buffers(pa.large_string(), ends.size, buffers)
 
 
 def _check_rows(text: bytes, delimiter: str, n_fields: int, source: str) -> None:

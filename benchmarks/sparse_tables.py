@@ -1,6 +1,6 @@
 """Sparse X: memory, seconds and the features found, against a dense X where there can be one.
 
-    python benchmarks/sparse.py --data FOLDER [--methods L1LSMI ...] [--large ROWS COLUMNS DENSITY]
+    python benchmarks/sparse_tables.py --data FOLDER [--methods L1LSMI ...] [--large ROWS COLUMNS DENSITY]
 
 FOLDER has BASEHOCK.npz and PCMAC.npz (X, y): ten features of each, from compressed rows and an array. The
 large table (default 100000 100000 0.0001) has five columns that the target is made of, by a sum and noise
