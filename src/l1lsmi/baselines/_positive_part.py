@@ -316,12 +316,14 @@ def minimise_with_positive_part(
     for _ in range(MOST_ITERATIONS):
         check_time()
         found = minimise_on_simplex(model.hessian(), linear, np.flatnonzero(w))
-        last, w = w, found.weights
+        # The mean over copies is as good, as the programme is convex; rounding alone tells them apart.
+        last, w = w, matrix.equal_copies(found.weights)
         change, before = float(np.abs(w - last).max() / w.max()), change
         # Changes that shrink like this from now on add up to no more than the tolerance.
         rest = change / (before - change) if change < before else math.inf
         if not rough and change * max(1.0, rest) <= WEIGHT_TOLERANCE:
-            return SimplexMinimum(w, scale * found.multipliers, scale * found.objective)
+            multipliers = matrix.equal_copies(scale * found.multipliers)
+            return SimplexMinimum(w, multipliers, scale * found.objective)
         if model.span.shape[1] >= SETTLED and not rough and change > SLOW * before:
             return None
         if rough and change <= ROUGH_CHANGE:
