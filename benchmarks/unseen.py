@@ -252,7 +252,8 @@ def predictors(folder: Path, names: list[str], draws: list[int]) -> None:
                 random_state=draw,
             )
             test = test[:PAPER_TEST]
-            selector = L1LSMI("auto", random_state=draw).fit(X[train], y[train])
+            task = "classification" if classes else "regression"  # isolet has more integers than "auto" takes
+            selector = L1LSMI("auto", task=task, random_state=draw).fit(X[train], y[train])
             support = selector.get_support(indices=True)
             sizes.append(len(support))
             everything = np.arange(X.shape[1])

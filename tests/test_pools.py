@@ -1,16 +1,20 @@
 """Pools: the columns that a search may choose from, and how unseen rows choose them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.model_selection import PredefinedSplit
 
 from l1lsmi import L1LSMI
+from l1lsmi._numerics.constraints import Constraints
 from l1lsmi._numerics.held_out import fit_kernels, predict_unseen, predicted_left_out
 from l1lsmi._numerics.target import Target
 from l1lsmi._numerics.terms.pool import by_single_effect
 from l1lsmi._rows.table import Table
 from l1lsmi.datasets import make_xor
-from l1lsmi.strategies.selection import StopReason
+from l1lsmi.strategies._pools import set_beyond
+from l1lsmi.strategies.selection import Selection, StopReason
 from l1lsmi.strategies.validation import narrow_pools, wide_pools
 
 
@@ -60,6 +64,24 @@ def test_columns_by_single_effect():
     target = Target.of_values(y, y.mean(), y.std())
     assert by_single_effect(Table.of(X), target, np.arange(8))[0] == 2
     assert by_single_effect(Table.of(X), target, np.arange(8), trends=True)[0] == 6
+
+
+def test_sets_beyond_the_search_go_on_in_its_order_and_are_allowed():
+    order = np.array([4, 1, 0, 3, 2, 5])
+    support = np.isin(np.arange(6), [1, 4])
+    selection = Selection(support, np.ones(6, dtype=int), 0.0, (), "", order=order)
+    columns = np.array([0, 1, 2, 4, 5])
+    assert set_beyond(selection, 4, columns, None).tolist() == [4, 1, 0, 2]
+    assert set_beyond(selection, 9, columns, None).tolist() == [4, 1, 0, 2, 5]
+    # Two units of two columns each, of which one at most is in a set, and a covariate.
+    limited = Constraints.of(
+        6, [[0, 3], [1], [2, 5], [4]], group_of=np.array([1, 0, 1, 0]), most_of=np.array([2, 1])
+    ).beside(1)
+    with_covariate = replace(selection, order=np.append(order, 6), support=np.append(support, False))
+    found = set_beyond(with_covariate, 4, np.arange(7), limited)
+    assert found.tolist() == [4, 1, 0, 3, 6]
+    cheap = Constraints.of(6, costs=np.array([5.0, 1, 1, 1, 1, 1]), budget=4.0)
+    assert set_beyond(selection, 6, np.arange(6), cheap).tolist() == [4, 1, 3, 2]
 
 
 # -- where columns outnumber rows -------------------------------------------------------------

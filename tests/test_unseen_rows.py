@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,14 +13,18 @@ from scipy.stats import kstest
 from sklearn.base import clone
 
 from l1lsmi import L1HSIC, L1LSMI, FeatureSelector
+from l1lsmi._clock import Budget
 from l1lsmi._numerics import held_out
 from l1lsmi._numerics.sampling import folds_of_part
 from l1lsmi._numerics.target import Target
+from l1lsmi._rows.table import Table
 from l1lsmi._validation.folds import group_folds
 from l1lsmi._warnings import DataWarning
 from l1lsmi.datasets import make_and_or, make_quad, make_xor
 from l1lsmi.measures import HSIC, MutualInformation, Pearson, SquaredMutualInformation
+from l1lsmi.selectors._combined import _bound_to
 from l1lsmi.strategies import Backward, Exhaustive, Forward, L1Path, Ranking, _splits, validation
+from l1lsmi.strategies._split_search import MAX_SEARCHED, SplitSearch
 from l1lsmi.strategies.selection import StopReason
 from l1lsmi.strategies.validation import sizes_up_to
 
@@ -215,6 +220,39 @@ def test_of_many_rows_some_are_drawn(monkeypatch):
 def test_sizes():
     assert sizes_up_to(4).tolist() == [0, 1, 2, 3, 4]
     assert sizes_up_to(20).tolist() == [*range(13), 14, 16, 19, 20]
+    assert sizes_up_to(100).tolist() == [*range(13), 14, 16, 19, 22, 26, 31, 37, 40, 60, 90, 100]
+    assert sizes_up_to(50, least=45).tolist() == [0, 45, 50]
+
+
+def test_sets_are_judged_by_fits_to_all_other_blocks_and_tested_by_fits_to_seen_rows():
+    X, y = make_quad(240, random_state=0)
+    measure, groups = SquaredMutualInformation(random_state=0), None
+    problem = measure.bind(Table.of(X), Target.of_values(y, y.mean(), y.std()), 0)
+    split = _splits.make_splits(problem.target, groups, np.random.default_rng(0))[1]
+    functions = problem.target.ordered()[:, None]
+    search = SplitSearch(
+        partial(_bound_to, measure, 0), L1Path(n_restarts=1), functions, np.arange(4), Budget(None)
+    )
+    found = search(problem, (split, 10, {}))
+    values = problem.table.points(np.arange(240), found.sets[2]).values
+    assert split.n_next == 30 and split.unseen.size == 90 and np.unique(split.block_of_unseen).size == 3
+    of_next = held_out.predict_unseen(values[split.seen], functions[split.seen], values[split.unseen[:30]])
+    np.testing.assert_allclose(found.of_next[2], of_next)
+    for block in np.unique(split.block_of_unseen):
+        of_block = split.block_of_unseen == block
+        others = np.setdiff1d(np.arange(240), split.unseen[of_block])
+        expected = held_out.predict_unseen(values[others], functions[others], values[split.unseen[of_block]])
+        np.testing.assert_allclose(found.predictions[2, of_block], expected)
+
+
+def test_auto_selects_more_features_than_are_searched_for():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 60))
+    y = X[:, :50].sum(axis=1) + 0.5 * rng.normal(size=400)
+    selector = L1LSMI("auto", n_restarts=1).fit(X, y)
+    assert selector.validation_.k[-1] == 60
+    assert selector.support_.sum() > MAX_SEARCHED
+    assert selector.support_[:50].sum() > 40
 
 
 # -- how many features ------------------------------------------------------------------------
@@ -421,13 +459,13 @@ def test_an_interruption_of_the_splits_gives_an_answer(monkeypatch):
 
 def test_ctrl_c_during_the_splits(monkeypatch):
     X, y = make_quad(400, random_state=0)
-    original = validation._judge
+    original = SplitSearch.__call__
 
-    def slow(*args, **options):
+    def slow(*args):
         time.sleep(0.5)
-        return original(*args, **options)
+        return original(*args)
 
-    monkeypatch.setattr(validation, "_judge", slow)
+    monkeypatch.setattr(SplitSearch, "__call__", slow)
     monkeypatch.setattr(_splits, "MAX_ROWS", 100)
     timer = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()

@@ -17,8 +17,12 @@ from scipy.special import ndtr, ndtri
 
 from l1lsmi._arrays import HostArray, whitening
 
-#: Kernel centres of a fit at most.
-MAX_CENTERS = 150
+#: Kernel centres of a fit at most. Where sets of different sizes are compared, there are so many more for
+#: each function of the target beyond some: with few centres, many features do not tell many classes apart.
+N_CENTERS = 150
+FEW_FUNCTIONS = 8
+MORE_CENTERS = 40
+MAX_CENTERS = 250
 #: Squared widths, in units of the median squared distance, and regularizations that are tried.
 SQUARED_WIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 REGULARIZATIONS = (1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
@@ -49,7 +53,17 @@ class KernelFit(NamedTuple):
         return np.asarray(self.mean + np.exp(exponents) @ self.coefficients)
 
 
-def fit_kernels(fitted: HostArray, functions: HostArray, row_weights: HostArray | None = None) -> KernelFit:
+def centers_for_sizes(n_functions: int) -> int:
+    """Kernel centres at most of fits that compare sets of different sizes."""
+    return min(N_CENTERS + MORE_CENTERS * max(0, n_functions - FEW_FUNCTIONS), MAX_CENTERS)
+
+
+def fit_kernels(
+    fitted: HostArray,
+    functions: HostArray,
+    row_weights: HostArray | None = None,
+    max_centers: int = N_CENTERS,
+) -> KernelFit:
     """Fit functions of the target to standardised features.
 
     Parameters
@@ -59,6 +73,7 @@ def fit_kernels(fitted: HostArray, functions: HostArray, row_weights: HostArray 
     functions : numpy.ndarray of shape (n, q)
         Functions of the target there.
     row_weights : numpy.ndarray of shape (n,) or None
+    max_centers : int
 
     Returns
     -------
@@ -72,7 +87,7 @@ def fit_kernels(fitted: HostArray, functions: HostArray, row_weights: HostArray 
     if fitted.shape[1] == 0:
         return KernelFit(mean, np.empty((0, 0)), 1.0, np.empty((0, 0)), float((wanted**2).sum()))
     # Evenly spaced, which does not favour any rows: their order is random.
-    places = np.unique(np.linspace(0, len(fitted) - 1, MAX_CENTERS).round().astype(np.intp))
+    places = np.unique(np.linspace(0, len(fitted) - 1, max_centers).round().astype(np.intp))
     centers = fitted[places]
     distances, between = _squared_distances(fitted, centers), _squared_distances(centers, centers)
     apart = distances[distances > SAME * distances.max(initial=0.0)]
@@ -95,7 +110,11 @@ def fit_kernels(fitted: HostArray, functions: HostArray, row_weights: HostArray 
 
 
 def predict_unseen(
-    fitted: HostArray, functions: HostArray, unseen: HostArray, row_weights: HostArray | None = None
+    fitted: HostArray,
+    functions: HostArray,
+    unseen: HostArray,
+    row_weights: HostArray | None = None,
+    max_centers: int = N_CENTERS,
 ) -> HostArray:
     """Predict functions of the target in rows that a fit has not seen.
 
@@ -108,13 +127,14 @@ def predict_unseen(
     unseen : numpy.ndarray of shape (u, w)
     row_weights : numpy.ndarray of shape (n,) or None
         Of the rows of the fit.
+    max_centers : int
 
     Returns
     -------
     predictions : numpy.ndarray of shape (u, q)
         Means of the functions where there are no features.
     """
-    return fit_kernels(fitted, functions, row_weights).predict(unseen)
+    return fit_kernels(fitted, functions, row_weights, max_centers).predict(unseen)
 
 
 def predicted_left_out(

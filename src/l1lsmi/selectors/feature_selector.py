@@ -23,10 +23,10 @@ class FeatureSelector(PartsSelector):
         How to search for the best set: `Ranking`, `Forward`, `Backward`, `Exhaustive`, `L1Paper`, `L1Path`
         (which is what None stands for), or one of your own.
     n_features_to_select : int, float, "auto" or None, default=None
-        Number of features, or their share strictly between 0 and 1; None selects half. "auto" chooses a
-        number of at most 40, by rows that the search has not seen: the smallest number that predicts nearly
-        as well as the best. If these rows give no evidence that any features predict the target, none are
-        selected, with a warning.
+        Number of features, or their share strictly between 0 and 1; None selects half. "auto" chooses the
+        number by rows that the search has not seen: the smallest number that predicts nearly as well as the
+        best. It is at most the number of rows, or 40 if there are fewer rows. If unseen rows give no
+        evidence that any features predict the target, none are selected, with a warning.
     pool : int, "auto" or None, default="auto"
         Number of columns that the search may choose from: those with the largest effects of their own. None
         is all columns. "auto" chooses the number by rows that the search has not seen. If columns outnumber

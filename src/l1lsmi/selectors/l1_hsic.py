@@ -18,10 +18,10 @@ class L1HSIC(L1Selector):
     Parameters
     ----------
     n_features_to_select : int, float, "auto" or None, default=None
-        Number of features, or their share strictly between 0 and 1; None selects half. "auto" chooses a
-        number of at most 40, by rows that the search has not seen: the smallest number that predicts nearly
-        as well as the best. If these rows give no evidence that any features predict the target, none are
-        selected, with a warning.
+        Number of features, or their share strictly between 0 and 1; None selects half. "auto" chooses the
+        number by rows that the search has not seen: the smallest number that predicts nearly as well as the
+        best. It is at most the number of rows, or 40 if there are fewer rows. If unseen rows give no
+        evidence that any features predict the target, none are selected, with a warning.
     algorithm : {"path", "paper"}, default="path"
         "path" starts with all features, and maximises the criterion in an l1 ball whose radius is decreased
         step by step; "paper" is Algorithm 1 of the paper.

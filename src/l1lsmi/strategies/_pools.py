@@ -89,6 +89,16 @@ def set_of_size(selection: Any, j: int, constraints: Constraints | None) -> Host
     return np.concatenate([order[:n_columns], constraints.given])
 
 
+def set_beyond(selection: Any, j: int, columns: HostArray, constraints: Constraints | None) -> HostArray:
+    """A set with the next columns of its order, up to ``j`` features or allowed units, and covariates."""
+    order = selection.order[np.isin(selection.order, columns)]
+    if constraints is None:
+        return np.asarray(order[:j])
+    units = constraints.unit_of[order]
+    inside = constraints.fill(np.zeros(constraints.n_units), j, dict.fromkeys(units[units >= 0].tolist()))
+    return np.concatenate([*(constraints.units[unit] for unit in inside), constraints.given])
+
+
 def without_features(selection: Any) -> Any:
     """The same selection with no features."""
     m, nothing = selection.support.size, dict[str, Any](score=0.0, stop_reason=StopReason.NO_EVIDENCE)

@@ -33,6 +33,7 @@ class Split(NamedTuple):
 
     seen: HostArray
     unseen: HostArray
+    block_of_unseen: HostArray
     n_next: int  # 0 where the split has no p-value
     judges: bool = True  # whether its unseen rows compare sizes and pools
 
@@ -82,14 +83,12 @@ def make_splits(
         near, far = np.flatnonzero(block_of_row == block), np.flatnonzero(block_of_row > block)
         last = block == N_BLOCKS - 1  # it sees all blocks but one, too
         if last or tested or not left_out:
-            unseen = np.concatenate([near, far])
-            splits.append(
-                Split(np.flatnonzero(block_of_row < block), unseen, near.size, last or not left_out)
-            )
+            seen, unseen = np.flatnonzero(block_of_row < block), np.concatenate([near, far])
+            splits.append(Split(seen, unseen, block_of_row[unseen], near.size, last or not left_out))
     if left_out:
         for block in range(N_BLOCKS - 1):
-            of_block = block_of_row == block
-            splits.append(Split(np.flatnonzero(~of_block), np.flatnonzero(of_block), 0))
+            seen, unseen = np.flatnonzero(block_of_row != block), np.flatnonzero(block_of_row == block)
+            splits.append(Split(seen, unseen, block_of_row[unseen], 0))
     ordered = target.ordered()
     return [split for split in splits if split.unseen.size and np.ptp(ordered[split.seen]) > 0]
 

@@ -64,10 +64,16 @@ class Validation:
 
 @CODEC.record
 class Judged(NamedTuple):
-    """Sets of all sizes that searches on a split found, and their predictions for the unseen rows."""
+    """Sets of all sizes that searches on a split found, and their predictions for the unseen rows.
+
+    Those that compare sets of different sizes are learned from all rows but the block of the row, as fits to
+    fewer rows favour small sets. Others, and those of the next block, which has a p-value, are learned from
+    the seen rows.
+    """
 
     sets: list[HostArray]
     predictions: HostArray  # (sizes, unseen, q)
+    of_next: HostArray  # (sizes, next, q)
 
 
 def validations_of(
@@ -105,12 +111,12 @@ def validations_of(
         if split.n_next == 0:
             continue
         # Rows are exchangeable, whatever their weights: they count alike in a test.
-        near = slice(0, split.n_next)
-        agreed, wanted = predictions[:, 1:, near].mean(axis=(0, 1)), true[near]
+        of_next, wanted = np.array([one.of_next for one in judged]), true[: split.n_next]
+        agreed, varies = of_next[:, 1:].mean(axis=(0, 1)), np.ptp(wanted, axis=0).any()
         if beside:  # what features add to the predictions of covariates, and what these leave to predict
-            agreed, wanted = agreed - predictions[0, 0, near], wanted - predictions[0, 0, near]
-        of_groups = None if groups is None else groups[split.unseen[near]]
-        if np.ptp(true[near], axis=0).any():  # else all permutations are the same
+            agreed, wanted = agreed - of_next[0, 0], wanted - of_next[0, 0]
+        of_groups = None if groups is None else groups[split.unseen[: split.n_next]]
+        if varies:  # else all permutations are the same
             p_values.append(agreement_p_value(agreed, wanted, of_groups, rng))
             n_next.append(split.n_next)
     tested = counts > 0

@@ -14,9 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -24,19 +22,20 @@ import numpy as np
 
 from l1lsmi._arrays import HostArray, to_numpy
 from l1lsmi._blas import single_threaded_blas
-from l1lsmi._clock import Budget, check_time, while_time_is_left
+from l1lsmi._clock import Budget, while_time_is_left
 from l1lsmi._numerics.constraints import Constraints
-from l1lsmi._numerics.held_out import predict_unseen, predicted_left_out
+from l1lsmi._numerics.held_out import predicted_left_out
 from l1lsmi._numerics.squared_loss.target_functions import TargetFunctions
 from l1lsmi._numerics.terms.pool import chances_of_single_effects
 from l1lsmi._progress import Progress
 from l1lsmi._rows.table import is_large_sparse
 from l1lsmi.strategies._base import Strategy
-from l1lsmi.strategies._listening import StoppedByCallback, heard_by, tell
+from l1lsmi.strategies._listening import StoppedByCallback, tell
 from l1lsmi.strategies._parallel import cluster_of, computed
 from l1lsmi.strategies._pieces import forget, part_of, recall_each
-from l1lsmi.strategies._pools import in_order_beyond, in_pool, selectable, set_of_size, without_features
-from l1lsmi.strategies._splits import Split, make_blocks, make_splits, some_rows
+from l1lsmi.strategies._pools import in_order_beyond, in_pool, selectable, without_features
+from l1lsmi.strategies._split_search import MAX_SEARCHED, SplitSearch, given
+from l1lsmi.strategies._splits import make_blocks, make_splits, some_rows
 from l1lsmi.strategies.judged import Judged, Validation, best_of, validations_of
 from l1lsmi.strategies.selection import STOPPED, StopReason
 
@@ -46,14 +45,15 @@ WIDE_POOLS = ((50, 2), (300, 6))
 #: Elsewhere, how many columns they have for each feature that is selected, and which share of all at most.
 NARROW_POOLS = (1, 3)
 LARGEST_SHARE = 0.75
-#: Features at most that their number is chosen from, and how many there are where a pool is chosen first.
-MAX_SELECTED = 40
+#: Number of features with which a pool is chosen, where their own number is chosen afterwards.
 POOL_SIZE = 10
 #: Up to so many rows, sizes are judged by searches that see all blocks of them but one.
 FEW_ROWS = 200
-#: Sets of at most so many features are judged at every size, larger ones at a few.
+#: Sets of at most so many features are judged at every size, larger ones at a few: by so many times the size
+#: before, up to the largest set that is searched for and above it.
 EVERY_SIZE = 12
 LARGER = 1.2
+MUCH_LARGER = 1.5
 #: With a p-value of the search itself below this, unseen rows are not asked for one.
 CLEAR = 1e-4
 #: Share of a time limit that searches on parts of the rows may take.
@@ -77,9 +77,12 @@ def narrow_pools(n_columns: int, k: int, n_units: int) -> list[int]:
 def sizes_up_to(most: int, least: int = 0) -> HostArray:
     """Numbers of features whose sets are judged: none, small ones from the least, then fewer and fewer."""
     sizes = [0, least] if least else [0]
-    while sizes[-1] < most:
+    searched = max(least, min(most, MAX_SEARCHED))
+    while sizes[-1] < searched:
         last = sizes[-1]
-        sizes.append(min(most, last + 1 if last < EVERY_SIZE else max(last + 1, int(LARGER * last))))
+        sizes.append(min(searched, last + 1 if last < EVERY_SIZE else max(last + 1, int(LARGER * last))))
+    while sizes[-1] < most:
+        sizes.append(min(most, math.ceil(MUCH_LARGER * sizes[-1])))
     return np.array(sizes)
 
 
@@ -131,10 +134,12 @@ def search_validated(
     n_columns = selectable(problem, constraints).size
     n_units = n_columns if constraints is None else constraints.max_size
     least = 0 if constraints is None else len(constraints.forced)
-    most = max(least, min(n_units, MAX_SELECTED)) if k is None else k
+    # Without more rows than features, little can be learned from all of them.
+    most = max(least, min(n_units, max(MAX_SEARCHED, problem.table.n_rows))) if k is None else k
     pools = [n_columns]
     if isinstance(pool, Integral):
-        wanted = most if constraints is None or not constraints.has_budget else least
+        wanted = min(most, MAX_SEARCHED) if k is None else k
+        wanted = wanted if constraints is None or not constraints.has_budget else least
         pools = [min(max(int(pool), wanted), n_columns)]
     elif pool == "auto" and strategy.compares_pools and n_columns > problem.table.n_rows:
         pools = wide_pools(n_columns, k or POOL_SIZE)
@@ -153,7 +158,8 @@ def search_validated(
             found = _best(task.judge(np.array([0, size]), pools, limit))
         if k is None and (found is not None or len(pools) == 1):
             pools_left, tested = (pools, True) if found is None else ([found.best_pool], False)
-            of_sizes = task.judge(sizes_up_to(most, least), pools_left, limit, tested=tested, left_out=few)
+            sizes = sizes_up_to(max(least, min(most, pools_left[0])), least)
+            of_sizes = task.judge(sizes, pools_left, limit, tested=tested, left_out=few)
             found = _joined(found, _best(of_sizes))
     except (KeyboardInterrupt, StoppedByCallback) as error:
         budget.cancelled = True
@@ -169,6 +175,7 @@ def search_validated(
         # A sample of the rows may have none of those in which rare values of the target and of columns meet.
         n_clear = np.count_nonzero(chances_of_single_effects(problem.table, problem.target) < CLEAR)
         if n_clear:
+            most = min(most, MAX_SEARCHED)
             return task.search(best_pool, max(least, min(int(n_clear), most)), budget), None
     if narrow and found is not None and not nothing:
         pools = narrow_pools(n_columns, chosen, n_units)
@@ -202,7 +209,7 @@ class _Task:
         with while_time_is_left(budget):
             problem, constraints = in_pool(problem, pool, k, constraints, by_effect)
         with part_of("pool", pool):
-            selection = self.strategy.search(problem, k, budget, **_given(constraints))
+            selection = self.strategy.search(problem, k, budget, **given(constraints))
         if problem is self.problem:
             return selection
         (columns,) = by_effect.values()
@@ -317,11 +324,6 @@ def _with_pools_of(found: Validation, of_pools: Validation) -> Validation:
     return replace(found, **kept)
 
 
-def _given(constraints: Constraints | None) -> dict[str, Any]:
-    """The argument of a search with constraints: strategies of others may know nothing of them."""
-    return {} if constraints is None else {"constraints": constraints}
-
-
 def validate(
     bind: Any,
     strategy: Strategy,
@@ -371,15 +373,7 @@ def validate(
     functions = TargetFunctions.of(problem.target, rng).of_rows(problem.target)
     quick = strategy.quick()
     quick.orders_features = sizes.size > 2
-    judge = partial(
-        _judge,
-        bind=bind,
-        strategy=quick,
-        functions=functions,
-        sizes=sizes,
-        budget=budget,
-        constraints=constraints,
-    )
+    judge = SplitSearch(bind, quick, functions, sizes, budget, constraints)
     effects: list[dict[bool, HostArray]] = [{} for _ in splits]
     items = [(split, pool, known) for split, known in zip(splits, effects, strict=True) for pool in pools]
     # A cluster works on the restarts of each search.
@@ -390,7 +384,7 @@ def validate(
             return (judge(problem, item) for item in some)
         return computed(judge, problem, some, n_jobs)
 
-    judged = recall_each("judged", sizes, items, compute, budget, _key)
+    judged = recall_each("judged", sizes, items, compute, budget, judge.key)
     found: list[Judged] = []
     with (
         single_threaded_blas(),
@@ -400,7 +394,7 @@ def validate(
             if one is None:
                 break
             found.append(one)
-            forget("part of the rows", [sizes, _key(item)])
+            forget("part of the rows", [sizes, judge.key(item)])
             progress.advance()
             if budget.spent():
                 break
@@ -415,74 +409,5 @@ def validate(
     weights = problem.target.row_weights
     least = 0 if constraints is None else len(constraints.forced)
     beside = constraints is not None and constraints.given.size > 0
-    given = (results, splits, functions, sizes, pools, groups, weights, problem.n_features, rng)
-    return validations_of(*given, least=least, beside=beside)
-
-
-def _judge(
-    problem: Any,
-    item: tuple[Split, int, dict[bool, HostArray]],
-    *,
-    bind: Any,
-    strategy: Strategy,
-    functions: HostArray,
-    sizes: HostArray,
-    budget: Budget,
-    constraints: Constraints | None = None,
-) -> Judged | None:
-    """Search on the seen rows of a split, and predict the unseen ones from sets of all sizes."""
-    if budget.spent():
-        return None
-    # The time that is left, in the budget of the thread that this runs in.
-    budget = Budget(budget.left())
-    parts = part_of("part of the rows", [sizes, _key(item)])
-    with while_time_is_left(budget), parts, heard_by(None):
-        return _judged(problem, item, bind, strategy, functions, sizes, budget, constraints)
-    return None
-
-
-def _key(item: tuple[Split, int, dict[bool, HostArray]]) -> Any:
-    """What a part of the rows and a pool are known by."""
-    return [item[0].seen, item[0].unseen, item[1]]
-
-
-def _judged(
-    problem: Any,
-    item: tuple[Split, int, dict[bool, HostArray]],
-    bind: Any,
-    strategy: Strategy,
-    functions: HostArray,
-    sizes: HostArray,
-    budget: Budget,
-    constraints: Constraints | None,
-) -> Judged:
-    split, pool, known = item
-    some, allowed = in_pool(bind(problem, split.seen), pool, int(sizes[-1]), constraints, known)
-    most = int(sizes[-1]) if allowed is not None else min(int(sizes[-1]), some.columns.size)
-    least = 0 if allowed is None else len(allowed.forced)
-    several = sizes.size > 2
-    searched = [*(n for n in strategy.searched_sizes if several and least <= n < most), most]
-    sets: list[HostArray] = []
-    for size in searched:
-        wanted = max(least, strategy.size_for_order(size)) if several else size
-        ordering = copy(strategy)
-        ordering.orders_down_to = int(sizes[len(sets) - 1]) if sets else 1
-        selection = ordering.search(some, wanted, budget, **_given(allowed))
-        if selection.stop_reason == StopReason.INTERRUPTED:
-            raise KeyboardInterrupt
-        # Sizes in between come from the order of the next larger set.
-        sets += [set_of_size(selection, j, allowed) for j in sizes[len(sets) :] if j <= size]
-    if allowed is not None and not several:  # with a budget, a set may have fewer
-        sets[-1] = np.concatenate([np.flatnonzero(selection.support), allowed.given])
-    sets += [sets[-1]] * (sizes.size - len(sets))  # of columns that vary there are no more
-    used = np.unique(np.concatenate(sets))
-    values = to_numpy(problem.table.points(np.arange(problem.table.n_rows), used).values)
-    places = [problem.table.places_of(used, one) for one in sets]
-    seen, unseen = values[split.seen], values[split.unseen]
-    of_seen = functions[split.seen]
-    weights = problem.target.rows_of(split.seen).row_weights
-    predictions = []
-    for one in places:
-        check_time()
-        predictions.append(predict_unseen(seen[:, one], of_seen, unseen[:, one], weights))
-    return Judged(sets, np.array(predictions))
+    found_in = (results, splits, functions, sizes, pools, groups, weights, problem.n_features, rng)
+    return validations_of(*found_in, least=least, beside=beside)
