@@ -9,7 +9,7 @@ cannot find them. `L1LSMI` can, because it begins with all columns.
 # %%
 # The problem
 # -----------
-# There are ten columns of noise. The class is whether the first two have the same sign.
+# There are ten columns of random numbers. The class is whether the first two have the same sign.
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -242,7 +242,7 @@ def test_apply_writes_columns_as_they_are_or_as_they_were_read(capfd, visits, sa
 def test_apply_to_columns_of_another_kind(capfd, visits, saved):
     new = new_rows(visits, colour=["red"] * 3, price=["ask", "ask", "tell"])
     result = call(capfd, "apply", saved, new)
-    assert result.code == 0 and "Column 'price' has text such as 'ask', but was used as number" in result.err
+    assert result.code == 0 and "'price' has text such as 'ask', but was used as 'number'" in result.err
     result = call(capfd, "apply", saved, new, "--prepared")
     assert result.code == 1 and "correct it, or leave out --prepared" in result.err and result.out == ""
 

@@ -299,9 +299,9 @@ def test_cells_that_are_no_numbers_become_missing_with_a_warning():
     ("column", "message"),
     [
         ({"b": [1]}, "X has no column 'a', which was there in fit: there are 'b'."),
-        ({"a": ["many"]}, "Column 'a' of X has text such as 'many', but was used as number in fit"),
-        ({"a": pd.to_datetime(["2024-05-01"])}, "Column 'a' of X has dates, but was used as number in fit"),
-        ({"a": [[1]]}, "Column 'a' of X has values of type list, but was used as number in fit"),
+        ({"a": ["many"]}, "Column 'a' of X has text such as 'many', but was used as 'number' in fit"),
+        ({"a": pd.to_datetime(["2024-05-01"])}, "Column 'a' of X has dates, but was used as 'number' in fit"),
+        ({"a": [[1]]}, "Column 'a' of X has values of type list, but was used as 'number' in fit"),
     ],
 )
 def test_columns_that_cannot_be_read_as_before(column, message):
@@ -311,9 +311,9 @@ def test_columns_that_cannot_be_read_as_before(column, message):
 
 def test_dates_and_levels_that_are_something_else_now():
     preparation = TablePreparation().fit(frame(day=["2024-05-01", "2024-05-03"], c=["u", "v"]))
-    with pytest.raises(ValueError, match="Column 'day' of X has numbers, but was used as number of days"):
+    with pytest.raises(ValueError, match="Column 'day' of X has numbers, but was used as 'number of days'"):
         preparation.transform(frame(day=[5], c=["u"]))
-    with pytest.raises(ValueError, match="Column 'c' of X has dates, but was used as category with 2 levels"):
+    with pytest.raises(ValueError, match="'c' of X has dates, but was used as 'category with 2 levels'"):
         preparation.transform(frame(day=["2024-05-01"], c=pd.to_datetime(["2024-05-01"])))
 
 

@@ -238,7 +238,7 @@ def test_the_task_is_the_one_that_selectors_infer(n):
     prepared = prepare(table, "y")
     assert (prepared.task == "classification") == check_target(y.astype(float), "auto").is_classification
     assert (prepared.task == "classification") == (n == 20)
-    assert any("taken for a quantity" in note for note in prepared.notes) == (n == 21)
+    assert any("treated as a quantity" in note for note in prepared.notes) == (n == 21)
     assert prepare(table, "y", task="classification").y.tolist() == [str(value) for value in y]
     assert prepare(table, "y", task="regression").y.tolist() == y.tolist()
 

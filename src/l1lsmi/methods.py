@@ -65,8 +65,8 @@ class Method:
         Parameters
         ----------
         k : int, float, "auto" or None, default=None
-            Number of features, or their fraction strictly between 0 and 1; None selects half. "auto" chooses
-            the number, only for methods with ``chooses_k``.
+            Number of features, or a fraction of all features strictly between 0 and 1; None selects half.
+            "auto" chooses the number, only for methods with ``chooses_k``.
         task : {"auto", "classification", "regression", "survival"}, default="auto"
         random_state : int, RandomState instance or None, default=None
             Seed of methods with a random part.

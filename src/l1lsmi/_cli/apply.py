@@ -97,7 +97,7 @@ def _read_columns(
         try:
             reading = apply(rule, table.column_cells(name, bool(rule.levels)), na_values)
         except CannotRead as problem:
-            said = f"Column {quoted(name)} has {problem}, but was used as {rule.used_as} in the selection."
+            said = f"Column {quoted(name)} has {problem}, but was used as '{rule.used_as}' in the selection."
             if prepared:
                 raise FileProblem(f"{said[:-1]}: correct it, or leave out --prepared.") from None
             notes.append(said)

@@ -77,7 +77,7 @@ k_or_auto_option = click.option(
     callback=_number_or_auto,
     metavar="NUMBER|auto",
     help="Number of features; by default 10, or half of the features if there are fewer than 20. auto "
-    "chooses the number by rows that the search has not seen, and selects none if there is no "
+    "uses rows that the search has not seen to choose the number, and selects none if there is no "
     "evidence that any predict the target.",
 )
 

@@ -157,7 +157,7 @@ def _check_combination(selector: Any, given: dict[str, Any]) -> None:
             f"max_per_group={given['max_per_group']!r} is given, but feature_groups is None: pass the groups."
         )
     if given["costs"] is not None and given["budget"] is None:
-        raise ValueError("costs is given, but budget is None: pass what the selected features may cost.")
+        raise ValueError("costs is given, but budget is None: pass the largest allowed total cost as budget.")
     wanted = selector.n_features_to_select
     if given["budget"] is not None and wanted is not None and not isinstance(wanted, str):
         raise ValueError(

@@ -93,8 +93,8 @@ def check_columns(
         if not by_type:
             if is_non_numpy(x) or isinstance(x, SparseMatrix):
                 raise ValueError(
-                    "categorical_features is given, but X is sparse or of another library than NumPy: pass a "
-                    "dense NumPy array or a dataframe."
+                    "categorical_features is given, but X is sparse, or an array of a library other than "
+                    "NumPy: pass a dense NumPy array or a dataframe."
                 )
             columns = read_array(x, categorical)
             x = columns.x

@@ -249,7 +249,7 @@ def _guess_task(y: HostArray, numeric: bool, what: str = "y") -> str:
     if y.dtype.kind in "iu":
         warnings.warn(
             _start(
-                f"{what} has {n_values} different whole numbers and is taken for a quantity (regression): "
+                f"{what} has {n_values} different whole numbers and is treated as a quantity (regression): "
                 "pass task='classification' if they are labels, task='regression' to silence this."
             ),
             UserWarning,

@@ -33,7 +33,7 @@ class LaplacianScore(GraphSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number of features, or their fraction strictly between 0 and 1; None selects half.
+        Number of features, or a fraction of all features strictly between 0 and 1; None selects half.
     graph : {"supervised", "unsupervised"}, default="supervised"
         "supervised" connects the rows of a class of size c with weight 1/c, or each row with its nearest
         neighbours in the ranks of a numeric target; "unsupervised" connects each row with its nearest
@@ -45,7 +45,7 @@ class LaplacianScore(GraphSelector):
         features or in ranks of the target; None is the median distance of neighbours. Not used for classes.
     task : {"auto", "classification", "regression", "survival"}, default="auto"
         "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target;
-        not used if the graph is "unsupervised". With several targets, the task of each column is decided
+        not used if the graph is "unsupervised". With several targets, the task of each target is decided
         separately. "survival" takes times until an event, some of them censored, as a structured array or as
         columns (time, event), and uses their martingale residuals.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
@@ -61,8 +61,8 @@ class LaplacianScore(GraphSelector):
     scores_ : ndarray of float, shape (n_features,)
         :math:`-L_r`, from -2 to 0, higher is better; minus infinity for constant features.
     warnings_ : list of str
-        Warnings about the data, one sentence each: columns that give away the target, columns that only
-        number the rows, and copies of other columns. `fit` issues all of them as one warning.
+        Warnings about the data, one sentence each: for instance about columns that give away the target,
+        columns that only number the rows, or copies of other columns. `fit` issues them as one warning.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         If X has column names.

@@ -41,7 +41,7 @@ class LassoK(Selector):
     that has exactly k of them, as in `sklearn.linear_model.lars_path`. More than two classes are predicted
     jointly, by their centred indicators, with a penalty on the norm of all coefficients of a feature
     (multi-task lasso); the penalty is found by bisection. Several targets are predicted jointly in the same
-    way, numbers standardised and classes as indicators.
+    way: numeric targets are standardised, and classes become indicators.
 
     A category is encoded as one number, the mean of the target in its level, computed from other rows; a
     missing value counts as the mean.
@@ -49,10 +49,10 @@ class LassoK(Selector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number of features, or their fraction strictly between 0 and 1; None selects half.
+        Number of features, or a fraction of all features strictly between 0 and 1; None selects half.
     task : {"auto", "classification", "regression", "survival"}, default="auto"
         "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target.
-        With several targets, the task of each column is decided separately. "survival" takes times until an
+        With several targets, the task of each target is decided separately. "survival" takes times until an
         event, some of them censored, as a structured array or as columns (time, event), and uses their
         martingale residuals.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
@@ -78,8 +78,8 @@ class LassoK(Selector):
     ranking_ : ndarray of int, shape (n_features,)
         1 for selected features; 2, 3, ... for the others by decreasing score.
     warnings_ : list of str
-        Warnings about the data, one sentence each: columns that give away the target, columns that only
-        number the rows, and copies of other columns. `fit` issues all of them as one warning.
+        Warnings about the data, one sentence each: for instance about columns that give away the target,
+        columns that only number the rows, or copies of other columns. `fit` issues them as one warning.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         If X has column names.

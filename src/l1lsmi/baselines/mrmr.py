@@ -53,7 +53,7 @@ class MRMR(Selector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number of features, or their fraction strictly between 0 and 1; None selects half.
+        Number of features, or a fraction of all features strictly between 0 and 1; None selects half.
     scheme : {"difference", "quotient"}, default="difference"
         "difference" is relevance minus mean redundancy; "quotient" is relevance over mean redundancy,
         where each redundancy is at least 0.001.
@@ -69,7 +69,7 @@ class MRMR(Selector):
         most 10 distinct values, and at most half as many as rows, is not discretised.
     task : {"auto", "classification", "regression", "survival"}, default="auto"
         "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target.
-        With several targets, the task of each column is decided separately. "survival" takes times until an
+        With several targets, the task of each target is decided separately. "survival" takes times until an
         event, some of them censored, as a structured array or as columns (time, event), and uses their
         martingale residuals.
     random_state : int, RandomState instance or None, default=None
@@ -92,8 +92,8 @@ class MRMR(Selector):
     ranking_ : ndarray of int, shape (n_features,)
         1 for selected features; 2 for the next one, and so on by decreasing score.
     warnings_ : list of str
-        Warnings about the data, one sentence each: columns that give away the target, columns that only
-        number the rows, and copies of other columns. `fit` issues all of them as one warning.
+        Warnings about the data, one sentence each: for instance about columns that give away the target,
+        columns that only number the rows, or copies of other columns. `fit` issues them as one warning.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         If X has column names.

@@ -42,7 +42,7 @@ MOST_SPARSE = 5000
 
 
 class QPFS(Selector):
-    r"""Select features by a quadratic programme of relevance and redundancy (QPFS).
+    r"""Select features by a quadratic program that weighs relevance against redundancy (QPFS).
 
     .. math:: \min_w \tfrac12 (1 - \alpha) w^\top Q w - \alpha f^\top w
         \quad\text{subject to}\quad w \ge 0,\ \sum_i w_i = 1
@@ -59,7 +59,7 @@ class QPFS(Selector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number of features, or their fraction strictly between 0 and 1; None selects half.
+        Number of features, or a fraction of all features strictly between 0 and 1; None selects half.
     alpha : float or None, default=None
         Between 0 (only redundancy) and 1 (only relevance: features are ranked by their correlation with the
         target). None balances the two: with the means q of Q and f of f it is q / (q + f).
@@ -68,7 +68,7 @@ class QPFS(Selector):
         linear in the number of features. None computes all of Q.
     task : {"auto", "classification", "regression", "survival"}, default="auto"
         "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target.
-        With several targets, the task of each column is decided separately. "survival" takes times until an
+        With several targets, the task of each target is decided separately. "survival" takes times until an
         event, some of them censored, as a structured array or as columns (time, event), and uses their
         martingale residuals. The correlation with classes is the mean of those with the class indicators,
         weighted by the frequencies of the classes.
@@ -83,11 +83,11 @@ class QPFS(Selector):
     support_ : ndarray of bool, shape (n_features,)
         The selected features.
     weights_ : ndarray of float, shape (n_features,)
-        Solution of the quadratic programme.
+        Solution of the quadratic program.
     alpha_ : float
         The alpha that was used.
     objective_ : float
-        Value of the quadratic programme at its solution.
+        Value of the objective at the solution.
     scores_ : ndarray of float, shape (n_features,)
         The weights of features with positive weights; minus the Karush-Kuhn-Tucker multipliers of the
         others, so that the features closest to a positive weight come first. With ``alpha=1`` the
@@ -95,21 +95,22 @@ class QPFS(Selector):
     ranking_ : ndarray of int, shape (n_features,)
         1 for selected features; 2, 3, ... for the others by decreasing score.
     warnings_ : list of str
-        Warnings about the data, one sentence each: columns that give away the target, columns that only
-        number the rows, and copies of other columns. `fit` issues all of them as one warning.
+        Warnings about the data, one sentence each: for instance about columns that give away the target,
+        columns that only number the rows, or copies of other columns. `fit` issues them as one warning.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         If X has column names.
 
     Notes
     -----
-    A matrix of absolute correlations can have negative eigenvalues, and usually has with more features than
-    rows. The programme is then not convex: Q is replaced by the nearest positive semi-definite matrix, in
-    which these eigenvalues are 0. With more than 2,500 features that matrix is not computed, only its
-    products with a few vectors, by Lanczos steps: time grows with the square of the number of features and
-    not with its cube, the objective has about six digits and the weights three. Where that does not converge,
-    as with many features that are nearly copies of each other, the matrix is computed. Often few weights are
-    positive; further features are then selected by their scores. Copies of a feature get equal weights.
+    A matrix of absolute correlations can have negative eigenvalues, and usually does if there are more
+    features than rows. The program is then not convex: Q is replaced by the nearest positive semi-definite
+    matrix, in which these eigenvalues are 0. With more than 2,500 features, only products of this matrix with
+    a few vectors are computed, by Lanczos steps: time grows with the square of the number of features and not
+    with its cube, and the objective is accurate to about six digits, the weights to three. Where the Lanczos
+    steps do not converge, as with many features that are nearly copies of each other, the matrix is computed.
+    Often few weights are positive; further features are then selected by their scores. Copies of a feature
+    get equal weights.
 
     References
     ----------

@@ -42,7 +42,7 @@ class ReliefF(Selector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number of features, or their fraction strictly between 0 and 1; None selects half.
+        Number of features, or a fraction of all features strictly between 0 and 1; None selects half.
     n_neighbors : int or "all", default=10
         Number of nearest neighbours in each class, or in all rows for regression; "all" uses all rows. Of a
         class with fewer rows all are used.
@@ -56,7 +56,7 @@ class ReliefF(Selector):
         half the number of rows.
     task : {"auto", "classification", "regression", "survival"}, default="auto"
         "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target.
-        With several targets, the task of each column is decided separately. "survival" takes times until an
+        With several targets, the task of each target is decided separately. "survival" takes times until an
         event, some of them censored, as a structured array or as columns (time, event), and uses their
         martingale residuals.
     n_jobs : int or None, default=None
@@ -74,8 +74,8 @@ class ReliefF(Selector):
     scores_ : ndarray of float, shape (n_features,)
         From -1 to 1, higher is better, about 0 or less for noise; minus infinity for constant features.
     warnings_ : list of str
-        Warnings about the data, one sentence each: columns that give away the target, columns that only
-        number the rows, and copies of other columns. `fit` issues all of them as one warning.
+        Warnings about the data, one sentence each: for instance about columns that give away the target,
+        columns that only number the rows, or copies of other columns. `fit` issues them as one warning.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         If X has column names.

@@ -40,7 +40,7 @@ class SPEC(GraphSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Number of features, or their fraction strictly between 0 and 1; None selects half.
+        Number of features, or a fraction of all features strictly between 0 and 1; None selects half.
     graph : {"supervised", "unsupervised"}, default="supervised"
         "supervised" connects the rows of a class of size c with weight 1/c, or each row with its nearest
         neighbours in the ranks of a numeric target; "unsupervised" connects each row with its nearest
@@ -48,8 +48,8 @@ class SPEC(GraphSelector):
     criterion : {"phi1", "phi2", "phi3"}, default="phi3"
         The score of a feature; see above.
     n_eigenvectors : int, default=4
-        The number q of eigenvectors of "phi3", all if there are fewer; the first, which is trivial, is left
-        out. Not used for classes, where it is their number minus 1.
+        Number q of eigenvectors that "phi3" uses after the first one, which is trivial; all of them if there
+        are fewer. Not used for classes, where q is the number of classes minus 1.
     n_neighbors : int, default=5
         Number of nearest neighbours of each row, all other rows if there are fewer; not used for classes.
     sigma : float or None, default=None
@@ -57,7 +57,7 @@ class SPEC(GraphSelector):
         features or in ranks of the target; None is the median distance of neighbours. Not used for classes.
     task : {"auto", "classification", "regression", "survival"}, default="auto"
         "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target;
-        not used if the graph is "unsupervised". With several targets, the task of each column is decided
+        not used if the graph is "unsupervised". With several targets, the task of each target is decided
         separately. "survival" takes times until an event, some of them censored, as a structured array or as
         columns (time, event), and uses their martingale residuals.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
@@ -74,8 +74,8 @@ class SPEC(GraphSelector):
         :math:`-\varphi_1`, :math:`-\varphi_2` or :math:`\varphi_3`, so that higher is better; minus infinity
         for constant features.
     warnings_ : list of str
-        Warnings about the data, one sentence each: columns that give away the target, columns that only
-        number the rows, and copies of other columns. `fit` issues all of them as one warning.
+        Warnings about the data, one sentence each: for instance about columns that give away the target,
+        columns that only number the rows, or copies of other columns. `fit` issues them as one warning.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         If X has column names.

@@ -126,9 +126,9 @@ def top_counts(comparisons: Iterable[Comparison]) -> HostArray:
 def critical_difference(mean_errors: Any, *, alpha: float = 0.05) -> CriticalDifference:
     r"""Compare methods over datasets by their mean ranks.
 
-    Methods are ranked on each dataset; tied methods get the mean of their ranks. The Friedman test is
-    whether any methods differ. By the Nemenyi test two of them differ at level ``alpha`` if the difference
-    of their mean ranks exceeds :math:`q_\alpha \sqrt{k (k + 1) / 6 N}` for :math:`k` methods on :math:`N`
+    Methods are ranked on each dataset; tied methods get the mean of their ranks. The Friedman test asks
+    whether any methods differ. By the Nemenyi test two of them differ at level ``alpha`` if the difference of
+    their mean ranks exceeds :math:`q_\alpha \sqrt{k (k + 1) / 6 N}` for :math:`k` methods on :math:`N`
     datasets, where :math:`q_\alpha` is the quantile of the studentised range over :math:`\sqrt 2`.
 
     Parameters

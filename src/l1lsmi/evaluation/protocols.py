@@ -1,8 +1,8 @@
 """The error of a support vector machine on a set of features, by two protocols.
 
-The paper's protocol is `svm_error`: the smallest cross-validation error over the grid, on the rows that
-the features were selected on, which is optimistic. `held_out_error` is the error on test rows that were
-used neither for selection nor for tuning; `split_rows` splits the rows.
+The paper's protocol is `svm_error`: the smallest cross-validation error over a grid of hyperparameters, on
+the rows that the features were selected on. This error is optimistic. `held_out_error` is the error on test
+rows that were used neither for selection nor for tuning; `split_rows` splits the rows.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ def svm_error(
     Features are standardised. A support vector machine with the Gaussian kernel
     :math:`\exp(-\|x - x'\|^2 / 2\sigma^2)` is cross-validated for :math:`C = 10^{-3}, \ldots, 10^4` and
     :math:`\sigma` the median distance times 1/5, 1/2, 1, 2, 5, and the smallest error is returned. The same
-    rows choose the hyperparameters, so that the error is biased downwards: it is suitable to compare sets of
-    features as in the paper, not to estimate the error on new rows. See `held_out_error` for that. The solver
-    is stopped after 5000 iterations, which only the largest C reach.
+    rows choose the hyperparameters, so that the error is biased downwards: it is suitable for comparing sets
+    of features as in the paper, but not for estimating the error on new rows, which `held_out_error` does.
+    The solver is stopped after 5000 iterations, which only the largest C reach.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How well a model predicts with the selected features, in rows that neither of the two has seen."""
+"""How well a model predicts with the selected features, in rows that neither selection nor model has seen."""
 
 from __future__ import annotations
 
@@ -113,9 +113,9 @@ def selection_scores(
 ) -> SelectionScores:
     """Measure how well a model predicts with the selected features.
 
-    In each fold of a cross-validation, features are selected from the rows of the others, a model is fitted
-    to the same rows, and the rows of the fold are predicted: neither the selection nor the model has seen
-    them. The same is done with all features, with none, and with other selectors.
+    In each fold of a cross-validation, features are selected from the rows of the other folds, a model is
+    fitted to the same rows, and the rows of the fold are predicted: neither the selection nor the model has
+    seen them. The same is done with all features, with none, and with other selectors.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def selection_scores(
     groups : array-like of shape (n,) or None, default=None
         Rows with the same label are in the same fold.
     fit_params : mapping of str to array-like or None, default=None
-        What else ``fit`` of the selector takes for every row, such as ``sample_weight``.
+        Further arguments of the selector's ``fit`` with one entry per row, such as ``sample_weight``.
     categorical_features : "from_dtype", None, or names, numbers or a mask of columns, default="from_dtype"
         Columns that are categories for the model.
     random_state : int, RandomState instance or None, default=0
@@ -146,8 +146,8 @@ def selection_scores(
     SelectionScores
         Metrics for classes are error rate, balanced accuracy, AUC, and log loss if the model has
         probabilities; for numbers root mean squared error, mean absolute error and R². For several targets,
-        and for times until an event, it is the standardised error: the error divided by that of a constant
-        prediction, as the mean over targets.
+        and for times until an event, the only metric is the standardised error: the error divided by that of
+        a constant prediction, as the mean over targets.
 
     Notes
     -----
@@ -214,7 +214,7 @@ def selection_scores(
 
 
 def quick_copy(selector: Any) -> Any:
-    """A copy that is fitted to the rows of a fold: as many features, one restart, no p-value."""
+    """An unfitted copy for the training rows of a fold: as many features, one restart, no p-value."""
     quick = for_other_rows(selector)
     known = quick.get_params()
     if isinstance(getattr(selector, "n_features_to_select", None), str) and hasattr(selector, "support_"):

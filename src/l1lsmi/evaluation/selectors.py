@@ -147,8 +147,8 @@ def compare_selectors(
     random_state : int, RandomState instance or None, default=0
         Seed of the splits.
     progress : callable or None, default=None
-        Called as ``progress(name, done, total)`` after every fit, with the name of the selector and the
-        number of fits done and of all fits.
+        Called as ``progress(name, done, total)`` after every fit, with the name of the selector, the number
+        of fits done so far, and the number of all fits.
     stop : callable or None, default=None
         Called after every fit, and when one is interrupted; if it returns True the comparison ends with the
         selectors evaluated so far.

@@ -72,7 +72,7 @@ class Redundancy:
         Selected features; the ``max_features`` with the largest weights where there are more.
     names : tuple of str
     smi : numpy.ndarray of float, shape (f, f)
-        Squared-loss mutual information between two of them; nan on the diagonal.
+        Squared-loss mutual information between each pair of these features; nan on the diagonal.
     correlation : numpy.ndarray of float, shape (f, f)
         Their absolute correlation; nan on the diagonal.
     noise : float

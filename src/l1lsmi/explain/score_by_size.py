@@ -85,8 +85,8 @@ def score_by_size(
     Notes
     -----
     The scores do not say how many features to select: they are computed on the rows that the sets were
-    selected on, where features that fit by chance score as well. ``n_features_to_select="auto"`` chooses the
-    number by rows that the search has not seen.
+    selected on, where features that fit by chance score as well. ``n_features_to_select="auto"`` uses rows
+    that the search has not seen to choose the number.
 
     Examples
     --------

@@ -157,7 +157,7 @@ def _numeric_target(column: Column, values: Values, task: str, notes: list[str])
         if is_whole and task == "regression" and column.kind != "date":
             notes.append(
                 f"The target {quoted(column.name)} has {np.unique(values).size} different whole numbers and "
-                'is taken for a quantity: use task="classification" if they are classes.'
+                'is treated as a quantity: use task="classification" if they are classes.'
             )
     if task == "regression":
         return values, task

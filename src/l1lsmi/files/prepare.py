@@ -30,7 +30,7 @@ class Prepared:
     Parameters
     ----------
     X : pyarrow.Table
-        One column for each feature: numbers, or categories as dictionaries; missing values are null. Of a
+        One column for each feature: numbers, or categories as dictionaries; missing values are null. For a
         table that is read from disk in batches, an object with ``shape`` and ``dataset``.
     y : ndarray of shape (n_samples,), or TargetTable
         float64 for regression, labels as str for classification; a table of such columns for several targets.
@@ -39,7 +39,7 @@ class Prepared:
     feature_names : tuple of str
         Names of columns of the file.
     target : str
-        Of several targets all names, separated by commas.
+        For several targets, all names, separated by commas.
     columns : list of ColumnUse
         One for each column of the file, in its order.
     notes : tuple of str
@@ -55,7 +55,7 @@ class Prepared:
     covariates : pyarrow.Table or None
         As X.
     preparation : TablePreparation or None
-        What turns other rows into the same features; None for a table that is read in batches.
+        Transformer that turns other rows into the same features; None for a table that is read in batches.
 
     Examples
     --------
@@ -127,9 +127,9 @@ def prepare(
     max_levels : int
         As in `l1lsmi.preparation.TablePreparation`.
     groups : str or None
-        Column of groups of rows that belong together.
+        Column with the group of each row; rows of a group belong together.
     weights : str or None
-        Column of weights of the rows.
+        Column with the weight of each row.
     covariates : sequence of str
         Columns that are in every set that is compared, and are never selected: features are selected for what
         they add to these columns.

@@ -43,7 +43,7 @@ def file_problems(source: str, what: str) -> Iterator[None]:
     """Turn errors of a library that reads a file into `FileProblem`, and silence its warnings.
 
     Libraries raise all sorts of errors on damaged files, and warn about what no user can change. Only calls
-    of libraries go inside, so that errors of this package keep their traceback.
+    to such a library belong inside the ``with`` block, so that errors of this package keep their traceback.
 
     Parameters
     ----------

@@ -24,8 +24,8 @@ def write_table(
 ) -> None:
     r"""Write some columns of a table with the values that they have in its file.
 
-    The write is atomic. A cell that begins with =, +, - or @ is written as it is, and a spreadsheet may read
-    it as a formula when it opens a CSV file; in .xlsx it is a string.
+    The write is atomic. A cell that begins with =, +, - or @ is written unchanged. A spreadsheet program that
+    opens a CSV file may read such a cell as a formula; in an .xlsx file, the cell is text.
 
     Parameters
     ----------

@@ -163,13 +163,13 @@ def largest_tails(mean: float, n_steps: int, r: float) -> HostArray:
     f^r is convex there. A linear functional of f is largest at an extreme point of the convex hull of these
     distributions with the mean. Where f^r is linear on its support, f + d g is r-concave for small d of both
     signs if and only if g is f^(1-r) times a linear function, which has two parameters; a kink in f^r adds a
-    third. Three parameters leave one beside the total and the mean, so that f is the middle of two others,
-    and no extreme point. The extreme points are therefore
+    third. Of three parameters, the total and the mean fix two. The third is free, so that f is the midpoint
+    of two other such distributions, and not an extreme point. The extreme points are therefore
 
     - f proportional to (a + i)^(1/r), i = 0 ... l, on any part of {0, ..., n} of l + 1 points, or mirrored,
-    - the points.
+    - the distributions at a single point.
 
-    For a given support the mean increases with a (or decreases, mirrored), which determines it.
+    For a given support, the mean increases with a (or decreases, if mirrored), so that the mean determines a.
 
     Parameters
     ----------

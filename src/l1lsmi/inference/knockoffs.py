@@ -58,17 +58,18 @@ class KnockoffSelector(Selector):
         1 is the knockoff+ filter, which limits the false discovery rate. 0 selects more, and limits a
         modified rate only.
     statistic : {"auto", "scores", "sizes", "frequency"} or callable, default="auto"
-        Number by which a column is compared with its knockoff. "scores" takes ``weights_``, ``scores_``, or
-        ``feature_importances_`` or ``coef_`` of the ``estimator_`` or of the selector itself, the first of
-        these that it has. "sizes" counts at how many of four numbers of features a column is selected; the
-        largest of the four is ``n_features_to_select``, or a quarter of features and knockoffs if that is
-        None. "frequency" counts from how many of 20 halves of the rows a column is selected. "auto" is
-        "sizes" for a selector with ``weights_`` and ``n_features_to_select``, and "scores" for others. A
-        function gets the fitted selector, and returns an importance for each of its columns: first the
-        features, then as many knockoffs; some features have been exchanged with their knockoffs.
+        Number by which a column is compared with its knockoff. "scores" takes the first of these that exists:
+        ``weights_`` or ``scores_`` of the selector, ``feature_importances_`` or ``coef_`` of its
+        ``estimator_``, or ``feature_importances_`` or ``coef_`` of the selector itself. "sizes" counts at how
+        many of four numbers of features a column is selected; the largest of the four is
+        ``n_features_to_select``, or a quarter of features and knockoffs if that is None. "frequency" counts
+        from how many of 20 halves of the rows a column is selected. "auto" is "sizes" for a selector with
+        ``weights_`` and ``n_features_to_select``, and "scores" for others. A function gets the fitted
+        selector, and returns an importance for each of its columns: first the features, then as many
+        knockoffs; some features have been exchanged with their knockoffs.
     n_draws : int, default=1
-        Number of times that knockoffs are drawn. With several draws, which are combined by their e-values
-        [3]_, the result depends less on chance, but each draw needs at least 2 / fdr features.
+        Number of times that knockoffs are drawn. Several draws are combined by their e-values [3]_: the
+        result then depends less on chance, but each draw must select at least 2 / fdr features.
     random_state : int, RandomState instance or None, default=None
         Seed of the knockoffs, and of the random states of the selector.
     n_jobs : int or None, default=None
@@ -182,8 +183,8 @@ class KnockoffSelector(Selector):
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             The target, or several.
         **params : array-like of n_samples rows
-            What else the fit of the selector takes, such as ``sample_weight``. Knockoffs are made from all
-            rows, whatever their weights.
+            Further arguments of the selector's ``fit``, such as ``sample_weight``. Knockoffs are made from
+            all rows, whatever their weights.
 
         Returns
         -------

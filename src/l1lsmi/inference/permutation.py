@@ -63,8 +63,8 @@ def permutation_test(
     r"""Test whether a target depends on features at all.
 
     The score of the target is compared with the scores of permutations of it. The p-value is
-    :math:`(1 + b) / (1 + n)`, where b of n permutations have a score at least as high: if target and features
-    are independent, it is at most a with a probability of at most a.
+    :math:`(1 + b) / (1 + n)`, where b of n permutations score at least as high as the target itself. If
+    target and features are independent, the probability of a p-value of at most a is at most a.
 
     Parameters
     ----------

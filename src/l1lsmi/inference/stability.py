@@ -54,10 +54,11 @@ class StabilitySelector(Selector):
     ----------
     selector : estimator
         Anything with ``fit`` and ``get_support``: selectors of this package and of scikit-learn, or a
-        pipeline that ends in one and keeps the number of columns before. It is cloned, and all its random
-        states are drawn from ``random_state``.
+        pipeline that ends in a selector and does not change the number of columns before it. It is cloned,
+        and all its random states are drawn from ``random_state``.
     n_resamples : int, default=50
-        Number of half-samples: an even number, in pairs of which one has the rows that the other leaves out.
+        Number of half-samples: an even number, because they come in pairs, and one of a pair has the rows
+        that the other leaves out.
     threshold : float or "auto", default=0.6
         Lowest frequency at which a feature is stable; "auto" is the lowest threshold at which the bound is at
         most ``max_false``.
@@ -190,8 +191,8 @@ class StabilitySelector(Selector):
         groups : array-like of shape (n_samples,) or None, default=None
             Rows with the same label are in the same half.
         **params : array-like of n_samples rows
-            What else the fit of the selector takes, such as ``sample_weight`` or ``covariates``. Rows of
-            weight 0 are left out; halves have as many of the others each, whatever their weights.
+            Further arguments of the selector's ``fit``, such as ``sample_weight`` or ``covariates``. Rows of
+            weight 0 are left out; both halves have the same number of the other rows, whatever their weights.
 
         Returns
         -------

@@ -48,10 +48,10 @@ class HSIC(Measure):
         Kernel width of the standardised target in regression; None takes the median distance. Not
         used for classes.
     task : {"auto", "classification", "regression", "survival"}, default="auto"
-        "auto" takes numbers with fractions, or more than 20 different whole numbers, for regression. With
-        several targets, the task of each column is decided separately. "survival" takes times until an event,
-        some of them censored, as a structured array or as columns (time, event), and uses their martingale
-        residuals.
+        "auto" means regression if the target has fractions or more than 20 different whole numbers, and
+        classification otherwise. With several targets, the task of each target is decided separately.
+        "survival" takes times until an event, some of them censored, as a structured array or as columns
+        (time, event), and uses their martingale residuals.
     tails : {"clip", "keep"}, default="clip"
         "clip" clips columns with heavy tails before they are standardised, at three standard deviations of
         the clipped values, and scales down columns in which most values are equal; other columns are not

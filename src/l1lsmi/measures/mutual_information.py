@@ -38,20 +38,20 @@ class MutualInformation(DensityRatioMeasure):
         Number of folds, stratified for classes; or a splitter, or its splits, whose test parts cover every
         row once (training parts are not used).
     sigma_factors : sequence of float, default=(0.2, 0.5, 1, 2, 5)
-        Candidate kernel widths, divided by the median distance between (weighted) centres.
+        Candidate kernel widths, as multiples of the median distance between (weighted) centres.
     sigmas : sequence of float, default=()
         Further candidate kernel widths, as absolute values.
     target_sigma_factor : float, default=1.0
-        For regression, the kernel width of the target, divided by the median distance of its values (of at
-        most 400 of them).
+        For regression, the kernel width of the target, as a multiple of the median distance between its
+        values (at most 400 of them).
     score_by : {"cross_validation", "estimate"}, default="cross_validation"
         What ``score`` returns, and what `Ranking`, `Forward`, `Backward` and `Exhaustive` compare sets by:
         ``-cv_score``, which does not grow with the number of features, or the estimate from all rows.
     task : {"auto", "classification", "regression", "survival"}, default="auto"
-        "auto" takes numbers with fractions, or more than 20 different whole numbers, for regression. With
-        several targets, the task of each column is decided separately. "survival" takes times until an event,
-        some of them censored, as a structured array or as columns (time, event), and uses their martingale
-        residuals.
+        "auto" means regression if the target has fractions or more than 20 different whole numbers, and
+        classification otherwise. With several targets, the task of each target is decided separately.
+        "survival" takes times until an event, some of them censored, as a structured array or as columns
+        (time, event), and uses their martingale residuals.
     tails : {"clip", "keep"}, default="clip"
         "clip" clips columns with heavy tails before they are standardised, at three standard deviations of
         the clipped values, and scales down columns in which most values are equal; other columns are not

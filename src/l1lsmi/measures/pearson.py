@@ -31,10 +31,10 @@ class Pearson(Measure):
     Parameters
     ----------
     task : {"auto", "classification", "regression", "survival"}, default="auto"
-        "auto" takes numbers with fractions, or more than 20 different whole numbers, for regression. With
-        several targets, the task of each column is decided separately. "survival" takes times until an event,
-        some of them censored, as a structured array or as columns (time, event), and uses their martingale
-        residuals.
+        "auto" means regression if the target has fractions or more than 20 different whole numbers, and
+        classification otherwise. With several targets, the task of each target is decided separately.
+        "survival" takes times until an event, some of them censored, as a structured array or as columns
+        (time, event), and uses their martingale residuals.
 
     Examples
     --------

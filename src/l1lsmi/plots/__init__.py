@@ -1,10 +1,11 @@
 """Displays of a fitted selector with matplotlib (``pip install 'l1lsmi[plot]'``).
 
-They work like the displays of scikit-learn. ``Display.from_estimator(selector, ...)`` computes what is drawn
-from a fitted selector, and draws it; the constructor takes numbers that are known already, as from
-`l1lsmi.explain`, and ``plot(ax)`` draws them, as often as it is called. Both draw on the given axes, or on
-those of a new figure, and keep them as ``ax_`` and ``figure_``, and what was drawn in further attributes.
-Colours follow the background, light or dark. Nothing calls ``plt.show`` or changes ``rcParams``.
+They work like the displays of scikit-learn. ``Display.from_estimator(selector, ...)`` computes the numbers
+from a fitted selector, and draws them. The constructor takes numbers that are known already, as from
+`l1lsmi.explain`; ``plot(ax)`` draws them, as often as it is called. ``from_estimator`` and ``plot`` draw on
+the given axes, or on those of a new figure. The axes are kept as ``ax_``, their figure as ``figure_``, and
+what was drawn in further attributes. Colours follow the background, light or dark. Nothing calls ``plt.show``
+or changes ``rcParams``.
 """
 
 from l1lsmi.plots.bars import ContributionsDisplay, FrequencyDisplay, WeightsDisplay

@@ -281,7 +281,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             return apply(rule, frame.cells(name, bool(rule.levels)), tuple(self.na_values))
         except CannotRead as problem:
             raise ValueError(
-                f"Column {quoted(name)} of X has {problem}, but was used as {rule.used_as} in fit: pass "
+                f"Column {quoted(name)} of X has {problem}, but was used as '{rule.used_as}' in fit: pass "
                 "values of the same kind."
             ) from None
 

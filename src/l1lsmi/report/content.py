@@ -111,7 +111,7 @@ def collect(
     random_state : int, RandomState instance or None, default=0
         Determines samples and splits.
     made : datetime or None, default=None
-        Date of the report; None is now.
+        Date of the report; None takes the current time.
     time_limit : float or None, default=None
         Seconds after which explanations and the test of a model that are not finished are left out; a note
         says so.

@@ -23,22 +23,22 @@ class FeatureSelector(PartsSelector):
         How to search for the best set: `Ranking`, `Forward`, `Backward`, `Exhaustive`, `L1Paper`, `L1Path`
         (which is what None stands for), or one of your own.
     n_features_to_select : int, float, "auto" or None, default=None
-        Number of features, or their share strictly between 0 and 1; None selects half. "auto" chooses the
-        number by rows that the search has not seen: the smallest number that predicts nearly as well as the
-        best. It is at most the number of rows, or 40 if there are fewer rows. If unseen rows give no
-        evidence that any features predict the target, none are selected, with a warning.
+        Number of features, or a share of all features strictly between 0 and 1; None selects half. "auto"
+        uses rows that the search has not seen to choose the number: the smallest number that predicts nearly
+        as well as the best. It is at most the number of rows, or 40 if there are fewer than 40 rows. If
+        unseen rows give no evidence that any features predict the target, none are selected, with a warning.
     pool : int, "auto" or None, default="auto"
         Number of columns that the search may choose from: those with the largest effects of their own. None
-        is all columns. "auto" chooses the number by rows that the search has not seen. If columns outnumber
-        rows, it is 50, 300 or all columns (more if many features are selected). Otherwise, with `L1Path`, if
-        there are fewer than 500 rows or the effects in all rows are not clear, it is the number of features
-        to select, three times this number, or all columns; else it is all columns. With `Ranking` and
-        `L1Paper` it is always all columns. For a sparse X with more than 67 million values, zeros included,
-        the effects are computed from the non-zero values, and "auto" is 300 to 1,000 columns, whatever the
-        strategy: the more rows, the fewer columns.
+        is all columns. "auto" uses rows that the search has not seen to choose the number. If columns
+        outnumber rows, it is 50, 300 or all columns (more if many features are selected). Otherwise, with
+        `L1Path`, if there are fewer than 500 rows or the effects in all rows are not clear, it is the number
+        of features to select, three times this number, or all columns; else it is all columns. With `Ranking`
+        and `L1Paper` it is always all columns. For a sparse X with more than 67 million values, zeros
+        included, the effects are computed from the non-zero values, and "auto" is 300 to 1,000 columns,
+        whatever the strategy: the more rows, the fewer columns.
     p_value : bool, default=True
-        Whether to compute a p-value by rows that the search has not seen, if the effects in all rows are not
-        clear and these rows are needed for nothing else. False saves the time of these searches.
+        Whether to compute a p-value from rows that the search has not seen, if the effects in all rows are
+        not clear and these rows are needed for nothing else. False saves the time of these searches.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Columns that are categories, whose values are only equal or different: names, numbers or a mask.
         "from_dtype" takes columns of text and of categorical types of a dataframe; ordered categories are
@@ -58,7 +58,7 @@ class FeatureSelector(PartsSelector):
         Where to work on X that is in memory, such as "cuda": it is copied there, by torch or else by CuPy.
         None works where X is.
     precision : {"float64", "float32"}, default="float64"
-        Data type of distances and kernels, of a measure that supports out-of-core data.
+        Data type of distances and kernels, for a measure that supports out-of-core data.
     random_state : int, RandomState instance or None, default=None
         Seed of the measure and of the strategy; None takes the one of the measure. With up to 2,000 rows,
         `L1Path` uses no random numbers: every seed gives the same answer.
@@ -103,27 +103,29 @@ class FeatureSelector(PartsSelector):
     order_sizes_ : ndarray of int or None
         With constraints: entry j is the number of features at the beginning of ``order_`` that are the set of
         j features (or groups), or -1 if j is less than the number of features in ``must_include``. ``order_``
-        then begins with these, and lacks features that no allowed set can contain in addition. None without
-        constraints.
+        then begins with the features in ``must_include``, and leaves out features that the constraints do not
+        allow to be added. None without constraints.
     validation_ : Validation or None
         How well sets of k features predict the target in rows that the search has not seen: arrays ``k``,
         ``mean``, ``standard_error`` and ``per_split``, and the choices that these rows made, ``best_k`` and
         ``best_pool``. None if these rows were not needed (see ``n_features_to_select``, ``pool`` and
         ``p_value``), or if the search was stopped.
     p_value_ : float or None
-        Probability that predictions agree so well with the target in rows that the search has not seen, if
-        the target does not depend on the features. Without ``validation_``, it is an upper bound on the
-        probability of effects as large in all rows. Above 0.05 there is a warning. None if it is not known.
+        Probability that predictions agree at least this well with the target in rows that the search has not
+        seen, if the target does not depend on the features. Without ``validation_``, it is an upper bound on
+        the probability that effects in all rows are as large as those found. There is a warning if it is
+        above 0.05. None if it is not known.
     frequency_ : ndarray of float, shape (n_features,), or None
-        Share of the searches on parts of the rows that selected a feature; None without ``validation_``.
+        How often each feature was selected in the searches on parts of the rows, from 0 to 1; None without
+        ``validation_``.
     pool_size_ : int
         Number of columns that the search could choose from: see ``pool``.
     score_ : float
         Score of the selected set; the mean over its features with `Ranking`. With `L1Path` and `L1Paper` it
         is that of the weighted features. With covariates, its gain over that of the covariates alone.
     path_ : list
-        Steps of the search: every set of a forward, backward or exhaustive search with its score
-        (`Step`), every radius of a weighting.
+        Steps of the search: every set with its score (`Step`) for `Forward`, `Backward` and `Exhaustive`, and
+        every radius for `L1Path` and `L1Paper`. Empty for `Ranking`.
     stop_reason_ : str
         Why the search ended, in a sentence.
     scores_ : ndarray of float, shape (n_features,)
@@ -131,10 +133,11 @@ class FeatureSelector(PartsSelector):
     estimate_, weights_, cv_score_, sigma_, regularization_, radius_, n_iter_
         With `L1Path` and `L1Paper`: see `L1LSMI`.
     warnings_ : list of str
-        Warnings about the data, one sentence each: columns that give away the target, columns that only
-        number the rows, and copies of other columns. `fit` issues all of them as one warning.
+        Warnings about the data, one sentence each: for instance about columns that give away the target,
+        columns that only number the rows, or copies of other columns. `fit` issues them as one warning.
     categories_ : list or None
-        For each feature the levels of a category, the most frequent first, or None; None without categories.
+        One entry for each feature: the levels of a category, the most frequent first, or None for other
+        features. None if there are no categories.
     n_covariates_ : int
         Number of covariates that vary; 0 if none are given. With covariates, a score is the score of selected
         features and covariates together, minus the score of the covariates alone. ``validation_`` and

@@ -10,7 +10,7 @@ from l1lsmi.selectors._combined import L1Selector, pick
 
 
 class L1HSIC(L1Selector):
-    """Select features by l1-penalised Hilbert-Schmidt independence.
+    """Select features by the l1-penalised Hilbert-Schmidt independence criterion (HSIC).
 
     The same search as in `L1LSMI`, with a measure that has no model selection: it detects dependence at the
     scale of one kernel width only, the median distance between rows.
@@ -18,10 +18,10 @@ class L1HSIC(L1Selector):
     Parameters
     ----------
     n_features_to_select : int, float, "auto" or None, default=None
-        Number of features, or their share strictly between 0 and 1; None selects half. "auto" chooses the
-        number by rows that the search has not seen: the smallest number that predicts nearly as well as the
-        best. It is at most the number of rows, or 40 if there are fewer rows. If unseen rows give no
-        evidence that any features predict the target, none are selected, with a warning.
+        Number of features, or a share of all features strictly between 0 and 1; None selects half. "auto"
+        uses rows that the search has not seen to choose the number: the smallest number that predicts nearly
+        as well as the best. It is at most the number of rows, or 40 if there are fewer than 40 rows. If
+        unseen rows give no evidence that any features predict the target, none are selected, with a warning.
     algorithm : {"path", "paper"}, default="path"
         "path" starts with all features, and maximises the criterion in an l1 ball whose radius is decreased
         step by step; "paper" is Algorithm 1 of the paper.
@@ -32,10 +32,10 @@ class L1HSIC(L1Selector):
         Largest number of restarts; None is 8 for "path", which stops as soon as restarts agree, and 20 for
         "paper".
     task : {"auto", "classification", "regression", "survival"}, default="auto"
-        "auto" takes labels and up to 20 different whole numbers for classes, all else for a quantity;
-        integers with more than 20 different values are taken for a quantity with a warning. With several
-        targets, the task of each column is decided separately. "survival" takes times until an event, some of
-        them censored, as a structured array or as columns (time, event), and uses their martingale residuals.
+        "auto" treats labels and up to 20 different whole numbers as classes, and everything else as a numeric
+        target, with a warning if the target has an integer type. With several targets, the task of each
+        target is decided separately. "survival" takes times until an event, some of them censored, as a
+        structured array or as columns (time, event), and uses their martingale residuals.
     max_iter : int or None, default=None
         Largest number of ascent steps per radius; None is 4 for "path" and 100 for "paper".
     time_limit : float or None, default=None
@@ -46,16 +46,16 @@ class L1HSIC(L1Selector):
         searches on all rows, and every step visits all pairs of rows: see the notes.
     pool : int, "auto" or None, default="auto"
         Number of columns that the search may choose from: those with the largest effects of their own. None
-        is all columns. "auto" chooses the number by rows that the search has not seen. If columns outnumber
-        rows, it is 50, 300 or all columns (more if many features are selected). Otherwise, if there are fewer
-        than 500 rows or the effects in all rows are not clear, it is the number of features to select, three
-        times this number, or all columns; else it is all columns. It is also all columns with
+        is all columns. "auto" uses rows that the search has not seen to choose the number. If columns
+        outnumber rows, it is 50, 300 or all columns (more if many features are selected). Otherwise, if there
+        are fewer than 500 rows or the effects in all rows are not clear, it is the number of features to
+        select, three times this number, or all columns; else it is all columns. It is also all columns with
         ``algorithm="paper"``. For a sparse X with more than 67 million values, zeros included, the effects
         are computed from the non-zero values, and "auto" is 300 to 1,000 columns, whatever the strategy: the
         more rows, the fewer columns.
     p_value : bool, default=True
-        Whether to compute a p-value by rows that the search has not seen, if the effects in all rows are not
-        clear and these rows are needed for nothing else. False saves the time of these searches.
+        Whether to compute a p-value from rows that the search has not seen, if the effects in all rows are
+        not clear and these rows are needed for nothing else. False saves the time of these searches.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Columns that are categories, whose values are only equal or different: names, numbers or a mask.
         "from_dtype" takes columns of text and of categorical types of a dataframe; ordered categories are
@@ -134,19 +134,21 @@ class L1HSIC(L1Selector):
     order_sizes_ : ndarray of int or None
         With constraints: entry j is the number of features at the beginning of ``order_`` that are the set of
         j features (or groups), or -1 if j is less than the number of features in ``must_include``. ``order_``
-        then begins with these, and lacks features that no allowed set can contain in addition. None without
-        constraints.
+        then begins with the features in ``must_include``, and leaves out features that the constraints do not
+        allow to be added. None without constraints.
     validation_ : Validation or None
         How well sets of k features predict the target in rows that the search has not seen: arrays ``k``,
         ``mean``, ``standard_error`` and ``per_split``, and the choices that these rows made, ``best_k`` and
         ``best_pool``. None if these rows were not needed (see ``n_features_to_select``, ``pool`` and
         ``p_value``), or if the search was stopped.
     p_value_ : float or None
-        Probability that predictions agree so well with the target in rows that the search has not seen, if
-        the target does not depend on the features. Without ``validation_``, it is an upper bound on the
-        probability of effects as large in all rows. Above 0.05 there is a warning. None if it is not known.
+        Probability that predictions agree at least this well with the target in rows that the search has not
+        seen, if the target does not depend on the features. Without ``validation_``, it is an upper bound on
+        the probability that effects in all rows are as large as those found. There is a warning if it is
+        above 0.05. None if it is not known.
     frequency_ : ndarray of float, shape (n_features,), or None
-        Share of the searches on parts of the rows that selected a feature; None without ``validation_``.
+        How often each feature was selected in the searches on parts of the rows, from 0 to 1; None without
+        ``validation_``.
     pool_size_ : int
         Number of columns that the search could choose from: see ``pool``.
     hsic_ : float
@@ -163,10 +165,11 @@ class L1HSIC(L1Selector):
     stop_reason_ : str
         Why the search ended, in a sentence.
     warnings_ : list of str
-        Warnings about the data, one sentence each: columns that give away the target, columns that only
-        number the rows, and copies of other columns. `fit` issues all of them as one warning.
+        Warnings about the data, one sentence each: for instance about columns that give away the target,
+        columns that only number the rows, or copies of other columns. `fit` issues them as one warning.
     categories_ : list or None
-        For each feature the levels of a category, the most frequent first, or None; None without categories.
+        One entry for each feature: the levels of a category, the most frequent first, or None for other
+        features. None if there are no categories.
     n_covariates_ : int
         Number of covariates that vary; 0 if none are given. With covariates, a score is the score of selected
         features and covariates together, minus the score of the covariates alone. ``validation_`` and

@@ -81,7 +81,7 @@ def open_arrow(
 
 
 def split_table(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-    """Features, target and weights of a table of pyarrow in memory, of which some columns are named."""
+    """Split a pyarrow table in memory into features, target and weights, which may be column names."""
     dataset, what = _dataset(X)
     source, (y, sample_weight) = _named_apart(dataset, what, y, sample_weight, "from_dtype")
     return X.select(list(source.names)), y, sample_weight
@@ -202,7 +202,7 @@ def _check_file(file: Any, dataset: Any, first: Any, names: tuple[str, ...], out
         if (is_text(kind) or is_category(kind)) != (is_text(usual) or is_category(usual)):
             raise ValueError(
                 f"X has column {name!r} of type {kind} in {file.path} and of type {usual} in the first "
-                "file: write it in one type."
+                "file: write it with the same type in all files."
             )
 
 

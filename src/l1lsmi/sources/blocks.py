@@ -1,4 +1,4 @@
-"""Blocks that the user gives, by a function that starts over for every visit."""
+"""Blocks of rows from a function that the user passes, called again for every pass over the rows."""
 
 from __future__ import annotations
 

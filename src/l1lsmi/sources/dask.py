@@ -1,9 +1,9 @@
-"""Dask arrays and dataframes: rows stay on the workers, only sums are sent.
+"""Dask arrays and dataframes: rows stay on the workers, and most steps send only sums.
 
-Every chunk of rows is loaded once and stays where it is; what a pass computes of it is added up on its
-worker first, so that a step moves a few small arrays per worker, however many rows there are. Only sums over
-pairs of rows move rows: the columns that are asked for, to every worker. All tasks are functions of chunks
-that the scheduler knows how to make again: a worker that is lost costs the time to do so.
+Every chunk of rows is loaded once and stays where it is. The results of a pass are added up on each worker
+first, so that a step moves a few small arrays per worker, however many rows there are. Only sums over pairs
+of rows move rows: the required columns are sent to every worker. All tasks are functions of chunks that the
+scheduler can compute again: if a worker is lost, only the time for this is lost.
 """
 
 from __future__ import annotations
@@ -352,7 +352,7 @@ class ClusterParts:
         return shares
 
     def sum(self, function: Callable[..., Any], *arguments: Any, columns: HostArray | None) -> Any:
-        """Add up over the parts: on each worker first, then here."""
+        """Sum a function over the parts: on each worker first, then in this process."""
         with _cluster_errors(self.client):
             task = self.client.submit(make_task, function, arguments, pure=False)
             shares = self._shares()

@@ -33,7 +33,8 @@ class Backward(GreedySearch):
         are scored in full. A step with at most five times as many candidates scores all of them in full; None
         always does.
     time_limit : float or None, default=None
-        Seconds after which the set so far is returned, cut by the scores of the last step.
+        Seconds after which the set so far is returned; surplus features are removed by the scores of the last
+        step.
     n_jobs : int or None, default=None
         Candidates are scored in parallel; the answer does not depend on it.
     verbose : int, default=0

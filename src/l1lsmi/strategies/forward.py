@@ -21,7 +21,7 @@ from l1lsmi.strategies.selection import Step, StopReason
 class Forward(GreedySearch):
     """Add one feature at a time, always the one with which the set scores highest.
 
-    It leaves out redundant features, and misses features that are informative only in interaction. The path
+    It leaves out redundant features, and misses features that are informative only in interactions. The path
     has every set on the way: one run gives the sets of all smaller sizes. Groups of features are added as a
     whole. With a budget, the strategy runs twice, by gains and by gains per unit of cost, and takes the best
     set on the way.
@@ -34,7 +34,8 @@ class Forward(GreedySearch):
         are scored in full. A step with at most five times as many candidates scores all of them in full; None
         always does.
     time_limit : float or None, default=None
-        Seconds after which the set so far is returned, filled up by the scores of the last step.
+        Seconds after which the set so far is returned; missing features are added by the scores of the last
+        step.
     n_jobs : int or None, default=None
         Candidates are scored in parallel; the answer does not depend on it.
     verbose : int, default=0

@@ -43,20 +43,20 @@ class L1Paper(L1Weighting):
     max_iter : int, default=100
         Largest number of ascent steps per radius.
     step_size : float, default=1.0
-        Step t is the gradient times this over the square root of t.
+        Step t is the gradient times this value, divided by the square root of t.
     tolerance : float, default=1e-5
-        Ends the ascent when the mean change of the objective over ``window`` steps or the norm of the
-        gradient is no larger.
+        The ascent ends when the mean change of the objective over ``window`` steps, or the norm of the
+        gradient, is at most this value.
     window : int, default=3
         See ``tolerance``.
     initial_radius : float, default=0.1
         Doubled before its first use.
     max_doublings, max_halvings : int, default=20 and 12
-        Largest number of radii in the phase of doubling, and in the binary search.
+        Largest number of radii while the radius is doubled, and in the binary search.
     first_model_selections : int, default=3
-        Number of first steps in each of which the model is selected.
+        Number of steps at the start in each of which the model is selected.
     model_selection_every : int, default=5
-        After these, the model is selected in every step whose number is a multiple of this.
+        After these steps, the model is selected in every step whose number is a multiple of this value.
     zero : float, default=1e-8
         Weights up to this value count as zero.
     explore_rows : int or None, default=10_000

@@ -95,7 +95,7 @@ class L1Path(L1Weighting):
     n_scorers : int, default=1
         Number of draws of kernel centres on which sets are compared.
     n_refined : int, default=3
-        Number of sets that are refined by exchanges, of those that restarts end with.
+        How many of the sets found by the restarts are refined by exchanges.
     exchange_width : int, default=3
         Number of features that are tried for removal in an exchange; up to four times as many are tried as
         replacements.
@@ -263,7 +263,7 @@ class L1Path(L1Weighting):
         return ConstrainedPath(self, constraints)
 
     def terms_may_score(self, search: WeightingSearch) -> bool:
-        """Whether there are rows enough for losses by terms."""
+        """Whether there are enough rows for losses by terms."""
         needed = max(TERM_ROWS, ROWS_PER_COLUMN * search.explored.columns.size)
         return bool(search.whole.table.n_rows >= needed)
 
@@ -276,7 +276,7 @@ class L1Path(L1Weighting):
         return loss < search.explored.best_loss + NEARLY
 
     def patience(self, search: WeightingSearch, best: FeatureSet, k: int) -> int:
-        """Restarts in vain that end the search."""
+        """Number of restarts without improvement after which the search ends."""
         left = self._left_to_find(search, len(best), WeightingState(StopReason.RESTARTS))
         most = LARGE_PATIENCE if self._is_large(search.explored) else self.n_restarts
         return min(most, PATIENCE.get(left, self.n_restarts))

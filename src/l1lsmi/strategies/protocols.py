@@ -126,7 +126,7 @@ class Weightable(Features, Protocol):
     - ``batch_size()``: how many draws are worth working on at once;
     - ``rng(*key)``: a generator of its own for every key;
     - ``set_scorer(i)``: scorer ``i`` of sets of features (`SetScorer`);
-    - ``best_loss``: a lower bound on its losses;
+    - ``best_loss``: a lower bound on the losses of all sets;
     - ``target``: the encoded target;
     - ``restricted_to(columns)``: the same problem, in which a search uses some features only;
     - ``loss_functions()``: functions of the target whose unexplained variance is the loss of a set, or None;

@@ -25,7 +25,7 @@ class Ranking(Strategy):
     This is fast, and suitable if features are neither redundant nor interacting. Groups of features that are
     selected as a whole are ranked by the mean of their scores. With costs and a budget, features are taken in
     the order of their score per unit of cost: each one with a positive score that still fits into the budget.
-    With covariates, the score of a feature is what it adds to them.
+    With covariates, the score of a feature is what it adds to the score of the covariates.
 
     Parameters
     ----------

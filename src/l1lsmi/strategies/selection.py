@@ -11,7 +11,7 @@ from l1lsmi._arrays import HostArray
 
 
 class StopReason:
-    """Why a search ended: sentences that are stored as they are."""
+    """Why a search ended: the sentences of ``stop_reason_``; braces are filled in."""
 
     AGREED = "Restarts found the same set again, which ended the search."
     SAME = "{} found {}."
@@ -29,8 +29,8 @@ class StopReason:
     ALL_SCORED = "All candidates were scored."
     NOTHING_TO_CHOOSE = "All features that vary are selected: there was nothing to choose."
     WHOLE_POOL = (
-        "The search was limited to the features with the strongest rising or falling trends, as many as are "
-        "selected."
+        "The search was limited to as many features as are selected: those with the strongest rising or "
+        "falling trends."
     )
     NO_EVIDENCE = (
         "In rows that the search has not seen, no set of features predicts clearly better than a constant "
@@ -87,8 +87,8 @@ class Selection:
         All features: the first k are the support, and the first j are the set of j features. If a strategy
         has no such order, the support comes first, and then the others by ranking.
     p_value : float
-        Upper bound on the probability of effects as large, if the target does not depend on the features; 1
-        if none is known.
+        Upper bound on the probability that effects are as large as those found, if the target does not depend
+        on the features; 1 if none is known.
     """
 
     support: HostArray
