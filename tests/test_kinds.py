@@ -240,6 +240,19 @@ def test_transform_keeps_the_frame_and_its_kinds():
     assert isinstance(selector.transform(polars), pl.DataFrame)
 
 
+@pytest.mark.parametrize("output", ["default", "pandas"])
+def test_a_frame_without_selected_columns_keeps_its_rows(output):
+    frame, _ = made_frame()
+    y = np.random.default_rng(0).normal(size=len(frame))
+    with pytest.warns(UserWarning, match="no evidence|No features"):
+        selector = L1LSMI("auto").set_output(transform=output).fit(frame, y)
+    assert not selector.support_.any()
+    found = selector.transform(frame)
+    assert found.shape == (len(frame), 0)
+    assert found.index.equals(frame.index)
+    assert selector.inverse_transform(found).shape == frame.shape
+
+
 def test_transform_names_what_has_changed():
     frame, y = made_frame()
     selector = L1LSMI(2).fit(frame, y)

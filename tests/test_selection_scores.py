@@ -79,6 +79,21 @@ def test_metrics_of_numbers_are_those_of_scikit_learn():
     assert found["mean absolute error"].value == pytest.approx(np.abs(truth - predicted).mean())
 
 
+def test_the_standard_error_of_a_share_of_the_variance_is_that_of_repeated_draws():
+    """Rows with large values enlarge the error and the variance alike, and say little about their ratio."""
+    found, told, nothing = [], [], []
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        effect, noise = rng.standard_t(5, size=(2, 400))
+        folds = np.arange(400) % 5
+        one = number_metrics(effect + noise, effect, folds)["R²"]
+        found.append(one.value)
+        told.append(one.standard_error)
+        nothing.append(number_metrics(noise, np.full(400, noise.mean()), folds)["R²"].standard_error)
+    assert np.mean(told) == pytest.approx(np.std(found), rel=0.35)
+    assert np.max(nothing) < 1e-9
+
+
 def test_standard_errors_are_those_of_repeated_draws():
     errors, told = [], []
     for seed in range(300):

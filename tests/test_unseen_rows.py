@@ -23,7 +23,7 @@ from l1lsmi._warnings import DataWarning
 from l1lsmi.datasets import make_and_or, make_quad, make_xor
 from l1lsmi.measures import HSIC, MutualInformation, Pearson, SquaredMutualInformation
 from l1lsmi.selectors._combined import _bound_to
-from l1lsmi.strategies import Backward, Exhaustive, Forward, L1Path, Ranking, _splits, validation
+from l1lsmi.strategies import Backward, Exhaustive, Forward, L1Path, Ranking, _splits, judged, validation
 from l1lsmi.strategies._split_search import MAX_SEARCHED, SplitSearch
 from l1lsmi.strategies.selection import StopReason
 from l1lsmi.strategies.validation import sizes_up_to
@@ -272,10 +272,34 @@ def test_auto_finds_the_number_of_features(make, k, seed):
     found = selector.validation_
     assert found.k[0] == 0 and found.mean[0] == 0 and found.standard_error[0] == 0
     assert found.per_split.shape == (4, found.k.size)
-    top = found.mean.argmax()
-    within = found.mean >= found.mean[top] - found.standard_error[top]
-    within &= 1 - found.mean <= 1.01 * (1 - found.mean[top])
-    assert found.best_k == found.k[within][0] == k
+    assert found.best_k == k
+
+
+def test_the_number_is_the_smallest_that_is_within_a_standard_error_of_the_difference():
+    # Gains over no features in eight rows: the mean of three features is the highest, 0.4.
+    three = np.array([0.9, 0.1, 0.8, 0.0, 0.6, 0.2, 0.5, 0.1])
+    sizes = np.arange(4)
+
+    def number(two, one=three - 0.2, least=0, groups=None, weights=None):
+        gains = np.array([np.zeros(8), one, two, three])
+        return judged._smallest_nearly_best(sizes, gains, groups, weights, least)
+
+    # Rows that differ by 0.1 each, though the standard error of either mean is 0.12: clearly worse.
+    assert number(three - 0.1) == 3
+    # The mean is lower by 0.1; the standard error of the differences is 0.3 * sqrt(8 / 7) / sqrt(8) = 0.11.
+    varied = three - 0.1 + np.tile([0.3, -0.3], 4)
+    assert number(varied) == 2
+    # Of pairs of rows that are one group each, differences have the same mean: clearly worse.
+    assert number(varied, groups=np.repeat(np.arange(4), 2)) == 3
+    # Rows of weight 0 do not count.
+    assert number(np.append(three[:4], np.zeros(4)), weights=np.repeat([1.0, 0.0], 4)) == 2
+    # At most 1 % more than the 0.6 that three features leave: 0.0059.
+    assert number(three - 0.0059) == 2 and number(three - 0.0061) == 3
+    assert number(three - 0.1, one=three - 0.001) == 1
+    assert number(three - 0.1, one=three - 0.001, least=2) == 3
+    # None at all only if hardly anything is predicted, whatever the standard error.
+    assert judged._smallest_nearly_best(np.arange(2), np.array([[0, 0], [0.9, -0.5]]), None, None, 0) == 1
+    assert judged._smallest_nearly_best(np.arange(2), np.array([[0, 0], [0.5, -0.49]]), None, None, 0) == 0
 
 
 def test_of_few_rows_all_judge_the_number_of_features():

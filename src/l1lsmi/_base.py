@@ -403,6 +403,8 @@ class Selector(SelectorMixin, CheckedParameters):
                 return super().inverse_transform(X)
         # Missing values stay missing.
         support = self.get_support()
+        if not support.any() and getattr(X, "shape", (0, 1))[1:] == (0,):
+            return np.zeros((X.shape[0], support.size))
         with np.errstate(over="ignore", invalid="ignore"):
             values = check_array(X, dtype=None, ensure_all_finite="allow-nan")
         if support.sum() != values.shape[1]:

@@ -12,6 +12,8 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from l1lsmi._cli.data import Data
 from l1lsmi._cli.fitting import features_for, fit_arguments
 from l1lsmi._clock import Budget, budget_in_force, while_time_is_left
@@ -139,7 +141,9 @@ def serve() -> None:
         answer = os.fdopen(os.dup(1), "wb")
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         try:
-            found: Any = _scores(*arguments)
+            # The other process works at the same time, and OpenMP threads without a core wait for each other.
+            with threadpool_limits(max(1, (os.cpu_count() or 1) // 2)):
+                found: Any = _scores(*arguments)
         except Exception as error:
             found = error
         pickle.dump(found, answer)

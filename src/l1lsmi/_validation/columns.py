@@ -146,7 +146,8 @@ def take_columns(X: Any, selector: Any) -> Any:
     levels = getattr(selector, "categories_", None) or [None] * len(names)
     for series, of_fit in zip(frame.iter_columns(), levels, strict=True):
         _check_column(series, str(series.name), of_fit)
-    return nw.to_native(frame.select([nw.col(names[j]) for j in np.flatnonzero(selector.get_support())]))
+    # A pandas frame without columns keeps its rows where all are dropped, and not where none is selected.
+    return nw.to_native(frame.drop([names[j] for j in np.flatnonzero(~selector.get_support())]))
 
 
 def text_levels(X: Any) -> list[list[Any] | None]:

@@ -68,15 +68,18 @@ def number_metrics(
     unit : float
         What the errors are multiplied by.
     """
-    squared = _mean((predicted - truth) ** 2, folds)
-    root, variance = float(np.sqrt(squared.value)), float(truth.var()) or 1.0
+    squares, around = (predicted - truth) ** 2, (truth - truth.mean()) ** 2
+    squared, variance = _mean(squares, folds), float(around.mean()) or 1.0
+    root, unpredicted = float(np.sqrt(squared.value)), squared.value / variance
     absolute = _mean(np.abs(predicted - truth), folds)
+    # Of a ratio: rows far from the mean enlarge the error and the variance alike.
+    of_ratio = _mean(squares - unpredicted * around, folds).standard_error / variance
     return {
         "root mean squared error": Estimate(
             unit * root, unit * (squared.standard_error / (2 * root)) if root else 0.0
         ),
         "mean absolute error": Estimate(unit * absolute.value, unit * absolute.standard_error),
-        "R²": Estimate(1 - squared.value / variance, squared.standard_error / variance),
+        "R²": Estimate(1 - unpredicted, of_ratio),
     }
 
 

@@ -104,20 +104,14 @@ def how_many(selector: Any) -> str | None:
         )
     top, own = int(validation.mean.argmax()), _place(validation, n_selected)
     largest = int(validation.k[top])
-    said = "No larger or smaller number of features predicts more."
-    if largest != n_selected:
-        said = (
-            f"{_capital(_count(largest))} predict most, {_share(validation, top)}; {n_selected:,} "
-            f"{'predicts' if n_selected == 1 else 'predict'} nearly as much, {_share(validation, own)}."
-        )
-    within = validation.mean >= validation.mean[top] - validation.standard_error[top]
-    few = int(np.flatnonzero(within & (validation.k > 0))[0])
-    if few < own:
-        said += (
-            f" {_capital(_count(int(validation.k[few])))} predict{'s' if validation.k[few] == 1 else ''} "
-            f"{_share(validation, few)}, which is within one standard error of the best."
-        )
-    return said
+    if largest == n_selected and getattr(selector, "stop_reason_", None) == StopReason.ALL_CHOSEN:
+        return None  # the stop reason says how
+    if largest == n_selected:
+        return "None of the other numbers of features that were tried predicts more."
+    return (
+        f"{_capital(_count(largest))} predict most, {_share(validation, top)}; {n_selected:,} "
+        f"{'predicts' if n_selected == 1 else 'predict'} nearly as much, {_share(validation, own)}."
+    )
 
 
 def _share(validation: Validation, place: int) -> str:

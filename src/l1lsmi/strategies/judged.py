@@ -13,7 +13,7 @@ from l1lsmi._numerics.held_out import agreement_p_value, combined_p_value
 from l1lsmi.strategies._pieces import CODEC
 from l1lsmi.strategies._splits import Split
 
-#: How many times the unpredicted variance of the best number of features a smaller number may leave.
+#: How many times the unpredicted variance of the best number of features a smaller number may always leave.
 TOLERANCE = 1.01
 
 
@@ -34,8 +34,9 @@ class Validation:
     per_split : numpy.ndarray of float, shape (splits, sizes)
         The same in each split.
     best_k : int
-        The smallest number of features that leave at most 1 % more of the variance unpredicted than the best
-        number does, and whose mean is within one standard error of the highest one.
+        The smallest number of features that predict nearly as well as the best number: the difference of the
+        means is at most one standard error of this difference, or at most 1 % of the variance that the best
+        number leaves unpredicted.
     pool : numpy.ndarray of int, shape (pools,)
         Sizes of the pools that were compared: numbers of columns that the search may choose from.
     pool_mean : numpy.ndarray of float, shape (pools,)
@@ -127,8 +128,8 @@ def validations_of(
     p_value = combined_p_value(p_values, n_next) if p_values else 1.0
     found = []
     for i, pool in enumerate(pools):
-        spread = _standard_errors(gains[i], None if groups is None else groups[tested], of_tested)
-        best_k = _smallest_nearly_best(sizes, mean[i], spread, least)
+        of_groups = None if groups is None else groups[tested]
+        best_k = _smallest_nearly_best(sizes, gains[i], of_groups, of_tested, least)
         place = int(np.flatnonzero(sizes == best_k)[0]) or sizes.size - 1
         frequency = np.zeros(n_features)
         for judged in chosen:
@@ -136,7 +137,7 @@ def validations_of(
         validation = Validation(
             k=sizes,
             mean=mean[i],
-            standard_error=spread,
+            standard_error=_standard_errors(gains[i], of_groups, of_tested),
             per_split=np.array(per_split)[:, i],
             best_k=best_k,
             pool=np.array(pools),
@@ -158,13 +159,18 @@ def best_of(validations: Sequence[Validation]) -> Validation:
     return validations[len(means) - 1 - int(means[::-1].argmax())]
 
 
-def _smallest_nearly_best(sizes: HostArray, mean: HostArray, spread: HostArray, least: int) -> int:
+def _smallest_nearly_best(
+    sizes: HostArray, gains: HostArray, groups: HostArray | None, weights: HostArray | None, least: int
+) -> int:
     """The smallest number of features that predict nearly as well as the best number does."""
-    possible = np.where(sizes >= least, mean, -np.inf)
-    top = int(possible.argmax())
-    # With few rows, one standard error alone may be most of what there is to predict.
-    least_mean = max(possible[top] - spread[top], 1 - TOLERANCE * (1 - possible[top]))
-    return int(sizes[np.flatnonzero(possible >= least_mean)[0]])
+    mean = np.where(sizes >= least, _mean(gains, weights), -np.inf)
+    top = int(mean.argmax())
+    # Rows that are hard to predict are so for sets of all sizes: differences vary less than means do.
+    spread = _standard_errors(gains[top] - gains, groups, weights)
+    # Whether there is anything to predict is decided by the p-value.
+    near = (mean[top] - mean <= spread) & (sizes > 0)
+    near |= 1 - mean <= TOLERANCE * (1 - mean[top])
+    return int(sizes[np.flatnonzero(near & (sizes >= least))[0]])
 
 
 def _mean(values: HostArray, weights: HostArray | None) -> HostArray:

@@ -28,6 +28,10 @@ class StopReason:
     ALL_STEPS = "All steps of the search were made."
     ALL_SCORED = "All candidates were scored."
     NOTHING_TO_CHOOSE = "All features that vary are selected: there was nothing to choose."
+    ALL_CHOSEN = (
+        "All features that vary are selected: no smaller number that was tried predicts unseen rows nearly "
+        "as well."
+    )
     WHOLE_POOL = (
         "The search was limited to as many features as are selected: those with the strongest rising or "
         "falling trends."

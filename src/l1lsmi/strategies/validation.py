@@ -184,6 +184,8 @@ def search_validated(
             found = replace(_with_pools_of(found, of_pools), frequency=of_pools.frequency)
     else:
         selection = task.search(best_pool, chosen, budget)
+    if k is None and selection.stop_reason == StopReason.NOTHING_TO_CHOOSE:
+        selection = replace(selection, stop_reason=StopReason.ALL_CHOSEN)
     if limit.spent() and selection.stop_reason not in STOPPED:
         selection = replace(selection, stop_reason=StopReason.TIME_LIMIT)
     if nothing and least:
