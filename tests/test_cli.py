@@ -22,7 +22,9 @@ from sklearn.datasets import load_breast_cancer
 from l1lsmi import L1LSMI
 from l1lsmi._cli.app import run
 from l1lsmi._cli.commands import DOCUMENTS, schema_text
+from l1lsmi._cli.held_out import HeldOutProcess
 from l1lsmi._cli.options import METHOD_NAMES
+from l1lsmi._clock import budget_in_force
 from l1lsmi.datasets import make_xor
 from l1lsmi.evaluation import compare_selectors
 from l1lsmi.measures import SquaredMutualInformation
@@ -288,6 +290,21 @@ def test_time_limit_returns_the_best_so_far(capfd, tmp_path):
     assert [feature["weight"] for feature in found["features"]] == [None] * 7
     stopped = call(capfd, "select", tmp_path / "noise.csv", "-t", "y", "-k", 7, "--time-limit", 0.05)
     assert "The time limit was reached" in stopped.out
+
+
+def test_a_model_that_there_is_no_time_for_is_told(capfd, tmp_path, xor, monkeypatch):
+    def late(_process):
+        while not budget_in_force().spent():
+            time.sleep(0.05)
+
+    monkeypatch.setattr(HeldOutProcess, "scores", late)
+    told = "Left out because of the time limit: the test of a model on held-out rows."
+    page = tmp_path / "report.html"
+    args = ["select", xor.path, "-t", "label", "-k", 2, "--report", page, "--time-limit", 5]
+    found = call(capfd, *args)
+    assert found.code == 0 and told in " ".join(found.out.split())
+    assert told in page.read_text()
+    assert told in called_json(capfd, "select", *args)["notes"]
 
 
 def test_control_c_returns_the_best_so_far(tmp_path):

@@ -57,6 +57,8 @@ def test_a_pipeline_is_reported_on_with_its_own_model():
     options = {"model": LinearRegression(), "feature_names": list("abcde"), "max_rows": 40}
     alone = collect(pipeline[1], StandardScaler().fit_transform(X), y, **options)
     assert found["held_out"] == alone["held_out"]
+    assert "# X: the features that the steps before the selector give" in found["reproduce"]["snippet"]
+    assert "# X: the features, y: the target" in alone["reproduce"]["snippet"]
     other = make_report(pipeline[:2], X, y, max_rows=40, held_out=False).data
     assert other["held_out"] is None and other["chosen"] == found["chosen"]
 

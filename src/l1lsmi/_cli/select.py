@@ -25,7 +25,14 @@ from l1lsmi._clock import check_time, limited, while_time_is_left
 from l1lsmi._warnings import DataWarning
 from l1lsmi.evaluation._words import model_sentences
 from l1lsmi.explain import Contributions, contributions, sample_rows
-from l1lsmi.explain._evidence import WARNINGS, evidence, has_evidence, how_many, told_stop_reason
+from l1lsmi.explain._evidence import (
+    WARNINGS,
+    evidence,
+    has_evidence,
+    how_many,
+    told_left_out,
+    told_stop_reason,
+)
 from l1lsmi.explain.contributions import MAX_ROWS
 from l1lsmi.files import write_table
 from l1lsmi.methods import METHODS
@@ -38,6 +45,8 @@ SHARE_ALONE = 0.85
 SHORTEST = 1e-3
 #: Share of the time left after the search that the explanation may take before a model is tested.
 SHARE_OF_EXPLANATION = 0.5
+#: What is said where the time is out before a model is tested.
+NOT_TESTED = told_left_out(["the test of a model on held-out rows"])[0]
 
 
 def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
@@ -84,6 +93,8 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
                         scores = _scores(held_out, quiet)
             except KeyboardInterrupt:
                 interrupted = True
+        no_time = evaluated and scores is None and not interrupted and selector.get_support().any()
+        notes += [NOT_TESTED] if no_time and budget.spent() else []
         named = {**asked, **_named(data, options), "model": options["model"]}
         result = document(selector, data, named, seconds, notes, contributed, scores)
         interrupted |= not _write(result, selector, data, options, as_json, quiet, scores)
@@ -98,7 +109,8 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
                 options,
                 quiet,
                 method=method,
-                held_out=scores or False,
+                # Without time, the report says that there was none.
+                held_out=scores or (no_time and budget.spent()),
                 contributions=contributed,
                 explanation=explanation,
                 budget=budget,
@@ -267,6 +279,7 @@ def _summary(result: dict[str, Any], selector: Any, scores: Any) -> str:
     if scores is not None and has_evidence(selector) is not False:
         lines += model_sentences(scores, result["features_considered"])
     lines += [text for text in [told_stop_reason(selector)] if text]
+    lines += [NOT_TESTED] if NOT_TESTED in result["notes"] else []
     return "\n".join(lines)
 
 

@@ -134,6 +134,11 @@ def told_stop_reason(selector: Any) -> str | None:
     return f"{reason} The search was limited to {largest}: {less}"
 
 
+def told_left_out(left_out: list[str]) -> list[str]:
+    """What there was no time for, in a sentence; none where that is nothing."""
+    return [f"Left out because of the time limit: {' and '.join(left_out)}."] if left_out else []
+
+
 def percent(share: float) -> str:
     """A share in percent, as in "83 %"."""
     rounded = f"{100 * share:.0f}"

@@ -75,7 +75,8 @@ def _snippet(selector: Any, origin: Mapping[str, Any], target: str | Sequence[st
             "X, y = data.X, data.y",
         ]
     else:
-        lines += ["", "# X: the features, y: the target"]
+        steps = " that the steps before the selector give" if origin.get("transformed") else ""
+        lines += ["", f"# X: the features{steps}, y: the target"]
     prepared = dict(origin.get("prepare", {})) if from_file else {}
     given = "".join(f", {argument}=data.{argument}" for name, argument in GIVEN.items() if name in prepared)
     fit = f"selector.fit(X, y{given})"

@@ -17,7 +17,7 @@ from l1lsmi._warnings import renamed
 from l1lsmi.baselines import MRMR, LassoK
 from l1lsmi.evaluation import SelectionScores, selection_scores
 from l1lsmi.explain import Contributions, Explanation, explain_selection
-from l1lsmi.explain._evidence import WARNINGS, has_evidence, is_automatic
+from l1lsmi.explain._evidence import WARNINGS, has_evidence, is_automatic, told_left_out
 from l1lsmi.explain._fitted import column_names, fitted_weights, given_names, read_columns, selected_columns
 from l1lsmi.report._comparison import comparison_section
 from l1lsmi.report._feature_index import FeatureIndex
@@ -39,7 +39,7 @@ from l1lsmi.report.held_out import errors_in, model_section
 
 VERSION = 1
 #: Keys of `asked`.
-ASKED = ("command", "source", "format", "sha256", "seconds", "prepare")
+ASKED = ("command", "source", "format", "sha256", "seconds", "prepare", "transformed")
 #: Longest name of a feature in a sentence, and of a method, in characters.
 MAX_IN_SENTENCE = 60
 MAX_METHOD = 90
@@ -90,7 +90,8 @@ def collect(
         ``repr`` of the selector.
     asked : mapping or None, default=None
         Origin of the data, all keys optional: "command" line, "source" file, its "format" and "sha256",
-        "seconds" of the search, and "prepare", the options of `l1lsmi.files.prepare`.
+        "seconds" of the search, "prepare", the options of `l1lsmi.files.prepare`, and "transformed", whether
+        X is what other steps of a pipeline give.
     table : object with ``columns`` and ``notes``, or None, default=None
         How each column of a file was used, such as the result of `l1lsmi.files.prepare`.
     comparison : result of `l1lsmi.evaluation.compare_selectors`, or None, default=None
@@ -171,7 +172,7 @@ def collect(
         if tested is None:
             left_out.append("the test of a model on held-out rows")
         held_out = tested or False
-    notes = (*_told(left_out), *getattr(table, "notes", ()))
+    notes = (*told_left_out(left_out), *getattr(table, "notes", ()))
     column_of = partial(shown_column, X, values, columns)
     report = {
         "version": VERSION,
@@ -206,11 +207,6 @@ def _given_errors(
     if comparison is None:
         raise ValueError(f"held_out={held_out!r} names a method of a comparison: pass comparison as well.")
     return errors_in(comparison, held_out)
-
-
-def _told(left_out: list[str]) -> list[str]:
-    """What there was no time for, in a sentence."""
-    return [f"Left out because of the time limit: {' and '.join(left_out)}."] if left_out else []
 
 
 def _explained_sections(

@@ -136,6 +136,7 @@ def _inside(pipeline: Pipeline, X: Any, options: dict[str, Any]) -> tuple[Any, A
             if names is not None:
                 options = {**options, "feature_names": [str(name) for name in names]}
         X = before.transform(X)
+        options = {**options, "asked": {"transformed": True, **(options.get("asked") or {})}}
     if (is_classifier(last) or is_regressor(last)) and options.get("model") is None:
         options = {**options, "model": clone(last)}
     return selector, X, options

@@ -35,11 +35,13 @@ const drawMatrix = (figure, { labels, strong, matrix, describe, title, format = 
   const n = labels.length;
   const width = Math.max(260, Math.round(figure.clientWidth));
   const beside = roomy ? 190 : 118;
-  // Narrow screens show numbers instead of names; touching a square shows the names.
+  // Narrow screens show numbers, and a list of the names below; touching a square shows its two names.
   const named = (width - beside - 4) / n >= 12;
   const left = named ? beside : 26;
   const side = clamp((width - left - 4) / n, 4, 40);
   const numbered = side >= 12;
+  // Numbers of two digits need more room beside each other than below each other.
+  const every = side >= 18 || n < 10 ? 1 : 5;
   const { picture } = canvas(figure, Math.round(side * n + 56), title);
   const top = 22;
   const off = matrix.flatMap((row, i) => row.filter((value, j) => i !== j && value !== null).map(Math.abs));
@@ -50,7 +52,9 @@ const drawMatrix = (figure, { labels, strong, matrix, describe, title, format = 
     const ink = { "text-anchor": "end", class: strong(i) ? "strong" : "" };
     if (named) picture.append(words(left - 30, y, short(labels[i], roomy ? 22 : 11), ink));
     if (numbered) picture.append(words(left - 8, y, String(i + 1), named ? { "text-anchor": "end" } : ink));
-    if (numbered) picture.append(words(left + side * (i + 0.5), top - 7, String(i + 1), { "text-anchor": "middle" }));
+    if (numbered && (i + 1) % every === 0) {
+      picture.append(words(left + side * (i + 0.5), top - 7, String(i + 1), { "text-anchor": "middle" }));
+    }
     row.forEach((value, j) => {
       if (i === j) {
         const parts = diagonalSquare(left + side * j, top + side * i, side, side, Math.min(3, side / 6));
@@ -69,6 +73,11 @@ const drawMatrix = (figure, { labels, strong, matrix, describe, title, format = 
   });
   drawLegend(picture, left, top + side * n + 14, most, matrix.flat().some((value) => value < 0), format);
   explore(picture, marks, { reach: side });
+  figure.querySelectorAll(".legend").forEach((old) => old.remove());
+  if (!named && numbered) {
+    const items = labels.map((label, i) => html("li", {}, `${i + 1} ${short(label, 40)}`));
+    figure.append(html("ul", { class: "legend" }, ...items));
+  }
 };
 
 const drawRedundancy = (figure) => {
