@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectKBest
 
 from l1lsmi import L1HSIC, L1LSMI, FeatureSelector, explain
+from l1lsmi.explain import _reasons
 from l1lsmi.explain._evidence import evidence, how_many
 from l1lsmi.explain._pairwise import PairwiseSMI
 from l1lsmi.explain._subset_scorer import SubsetScorer
@@ -575,3 +576,24 @@ def test_quick_settings_order_sets_as_the_default_does():
     full = [SquaredMutualInformation(random_state=0).score(X[:, columns], y) for columns in sets]
     assert np.argsort(quick)[[0, -1]].tolist() == np.argsort(full)[[0, -1]].tolist() == [0, 4]
     np.testing.assert_allclose(quick, np.maximum(full, 0), atol=0.03)
+
+
+@pytest.mark.parametrize(
+    ("smi", "correlation", "told"),
+    [
+        (0.39, 0.8, "(correlation of the two 0.80)"),
+        (0.6, 0.8, "(SMI between the two 0.60)"),
+        (0.2, 0.3, "(SMI between the two 0.20)"),
+    ],
+)
+def test_reasons_state_the_dependence_that_they_are_based_on(smi, correlation, told):
+    assert _reasons._dependence(smi, correlation) == told
+
+
+def test_scores_in_reasons_have_digits():
+    assert [_reasons._score(value) for value in (0.0514, 0.00012, 0.0, -0.0002)] == [
+        "0.051",
+        "0.0001",
+        "0.000",
+        "0.000",
+    ]

@@ -55,12 +55,11 @@ class Reasons:
     def _no_gain(self, column: int, nearest: int, smi: float, correlation: float) -> tuple[str, str]:
         other, alone = self.scorer.names[nearest], self.scorer.score((column,))
         is_same = smi >= SAME_SMI or correlation >= SAME_CORRELATION
-        shared = f"(SMI between the two {smi:.2f})"
+        shared = _dependence(smi, correlation)
         if alone <= self.noise:
             if smi < MIN_SHARED or not self._replaces(column, nearest):
                 return "silent", (
-                    f"its score alone, {round(alone, 3) + 0.0:.3f}, does not exceed the noise level, "
-                    f"{self.noise:.3f}"
+                    f"its score alone, {_score(alone)}, does not exceed the noise level, {_score(self.noise)}"
                 )
             if is_same:
                 return "redundant", f"{other} carries the same information and more {shared}"
@@ -88,3 +87,16 @@ class Reasons:
         if self.core.size == self.scorer.selected.size:
             return "the set"
         return f"the best {self.core.size} of the selected features"
+
+
+def _dependence(smi: float, correlation: float) -> str:
+    """How two features depend on each other, by the number that says more."""
+    if smi < SAME_SMI and correlation >= SAME_CORRELATION:
+        return f"(correlation of the two {correlation:.2f})"
+    return f"(SMI between the two {smi:.2f})"
+
+
+def _score(value: float) -> str:
+    """A score with three decimals, or with one digit where these are all 0."""
+    rounded = round(value, 3) + 0.0
+    return f"{rounded:.3f}" if rounded or value <= 0 else f"{value:.1g}"
