@@ -14,6 +14,7 @@ from l1lsmi._validation.columns import Columns, read_frame, read_like
 from l1lsmi.evaluation import compare_selectors, held_out_error, selection_scores, svm_error
 from l1lsmi.evaluation._coordinates import learned_coordinates
 from l1lsmi.explain import explain_selection, interactions, redundancy, score_by_size
+from l1lsmi.files import prepare, read_table
 from l1lsmi.report import collect, schema, write_report
 
 pytestmark = pytest.mark.filterwarnings("ignore:There is no evidence", "ignore:Column")
@@ -241,3 +242,24 @@ def test_reports_of_mixed_frames(target, tmp_path):
     page = write_report(tmp_path / "page.html", selector, frame, y, held_out=False, max_rows=80).read_text()
     for hostile in (*HOSTILE[:2], "<b>kind", "<i>yes"):
         assert hostile not in page
+
+
+def test_reports_show_dates(tmp_path):
+    rng = np.random.default_rng(0)
+    days = pd.Series(pd.date_range("2012-03-01", periods=240)).sample(
+        frac=1, random_state=0, ignore_index=True
+    )
+    frame = pd.DataFrame({"day": days, "a": rng.normal(size=240)})
+    late = (days > "2012-07-01").to_numpy()
+    for y in (np.where(late, "late", "early"), late + 0.1 * rng.normal(size=240)):
+        selector = L1LSMI(2, p_value=False).fit(frame, y)
+        page = tmp_path / "page.html"
+        write_report(page, selector, frame, y, held_out=False, max_rows=60)
+        shown = page.read_text().split("<script")[0]
+        assert ">2012-0" in shown and "days since" not in shown
+    frame.assign(late=np.where(late, "late", "early")).to_csv(tmp_path / "table.csv", index=False)
+    prepared = prepare(read_table(tmp_path / "table.csv"), "late")
+    selector = L1LSMI(2, p_value=False).fit(prepared.X, prepared.y)
+    found = collect(selector, prepared.X, prepared.y, table=prepared, held_out=False, max_rows=60)
+    units = {found["features"][plot["id"]]["name"]: plot["unit"] for plot in found["plots"]["features"]}
+    assert units == {"day": "days since 1970-01-01", "a": None}

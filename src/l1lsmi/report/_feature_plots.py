@@ -122,7 +122,8 @@ def _by_class(column: ShownColumn, classes: list[HostArray], names: list[str]) -
 def _by_value(column: ShownColumn, y: HostArray, rows: HostArray) -> dict[str, Any]:
     groups = column.groups()
     if groups is not None:
-        return {"kind": "boxes", "boxes": [_box(name, y[group]) for name, group in groups]}
+        # The numbers are those of the target.
+        return {"kind": "boxes", "boxes": [_box(name, y[group]) for name, group in groups], "unit": None}
     x = column.x[column.has_value]
     return {
         "kind": "scatter",

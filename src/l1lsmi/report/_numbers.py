@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
+
+from l1lsmi.explain._values import DAYS_SINCE
 
 #: Significant digits of numbers in the JSON data: more than a plot can show.
 DIGITS = 6
@@ -96,3 +99,20 @@ def unbroken(sentence: str) -> str:
     for text in ("p = ", "p < ", " \N{PLUS-MINUS SIGN} "):
         sentence = sentence.replace(text, text.replace(" ", "\N{NO-BREAK SPACE}"))
     return sentence.replace(" %", f"{NARROW_SPACE}%")
+
+
+def in_unit(value: float | None, unit: str | None = None) -> str:
+    """A number of a column as `sig` formats it, or the date that it stands for, as by `inUnit` of `base.js`.
+
+    Examples
+    --------
+    >>> from l1lsmi.report._numbers import in_unit
+    >>> in_unit(15600.4, "days since 1970-01-01"), in_unit(15600.4)
+    ('2012-09-17', '15,600')
+    """
+    if unit == DAYS_SINCE and value is not None and math.isfinite(value):
+        try:
+            return (date(1970, 1, 1) + timedelta(days=math.floor(value))).isoformat()
+        except OverflowError:  # before the year 1, or after 9999
+            pass
+    return sig(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -14,7 +15,7 @@ from l1lsmi._numerics.target import Target
 from l1lsmi.explain.sample import sample_target
 from l1lsmi.report._feature_plots import CLIPPED, MAX_CLASS_NAME
 from l1lsmi.report._names import decoded_target, printable
-from l1lsmi.report._numbers import number, numbers, sig
+from l1lsmi.report._numbers import in_unit, number, numbers, sig
 from l1lsmi.report._values import MISSING, ShownColumn
 
 #: Largest number of plots, and of dots in each.
@@ -161,8 +162,10 @@ class _Axis:
 
     def _number_groups(self) -> Groups:
         x = self.column.x
+        shown = partial(in_unit, unit=self.column.unit)
         found = [
-            (f"{sig(float(x[rows].min()))} to {sig(float(x[rows].max()))}", rows) for rows in _bins(x, N_BINS)
+            (f"{shown(float(x[rows].min()))} to {shown(float(x[rows].max()))}", rows)
+            for rows in _bins(x, N_BINS)
         ]
         if self.column.n_missing:
             found.append((MISSING, np.flatnonzero(~self.column.has_value)))

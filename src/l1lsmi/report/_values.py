@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._validation.columns import Columns
-from l1lsmi.explain._values import ColumnValues, column_values
+from l1lsmi.explain._values import DAYS_SINCE, ColumnValues, column_values
 from l1lsmi.report._names import printable
-from l1lsmi.report._numbers import sig
+from l1lsmi.report._numbers import in_unit, sig
 
 #: Levels of a category that are shown, the most frequent ones; the others are one group.
 MAX_LEVELS = 8
@@ -31,7 +32,7 @@ class ShownColumn(ColumnValues):
             shown = np.sort(np.argsort(-counts, kind="stable")[:MAX_LEVELS])
             found = [(printable(self.levels[int(values[i])], MAX_LEVEL_NAME), values[i]) for i in shown]
         elif values.size <= MAX_VALUES:
-            found = [(_label(value), value) for value in values]
+            found = [(self._label(value), value) for value in values]
         else:
             return None
         groups = [(name, np.flatnonzero(self.x == value)) for name, value in found]
@@ -44,12 +45,13 @@ class ShownColumn(ColumnValues):
             groups.append((MISSING, np.flatnonzero(~self.has_value)))
         return groups
 
+    def _label(self, value: float) -> str:
+        if self.unit == DAYS_SINCE:
+            return in_unit(float(value), self.unit)
+        return f"{value:,.0f}" if float(value).is_integer() and abs(value) < 1e6 else sig(float(value))
 
-def shown_column(X: Any, x: Any, columns: Columns | None, j: int) -> ShownColumn:
-    """A column of X, which has been read as `check_columns` does."""
+
+def shown_column(X: Any, x: Any, columns: Columns | None, dates: Collection[int], j: int) -> ShownColumn:
+    """A column of X, which has been read as `check_columns` does; ``dates`` are columns that count days."""
     column = column_values(X, x, columns, j)
-    return ShownColumn(column.x, column.levels, column.unit)
-
-
-def _label(value: float) -> str:
-    return f"{value:,.0f}" if float(value).is_integer() and abs(value) < 1e6 else sig(float(value))
+    return ShownColumn(column.x, column.levels, DAYS_SINCE if j in dates else column.unit)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from l1lsmi._clock import Budget, check_time, while_time_is_left
+from l1lsmi._columns.use import NUMBER_OF_DAYS
 from l1lsmi._numerics.target import Target
 from l1lsmi._validation.parameters import check_seconds
 from l1lsmi._validation.target import check_target
@@ -173,7 +174,9 @@ def collect(
             left_out.append("the test of a model on held-out rows")
         held_out = tested or False
     notes = (*told_left_out(left_out), *getattr(table, "notes", ()))
-    column_of = partial(shown_column, X, values, columns)
+    uses = {use.name: use.used_as for use in getattr(table, "columns", ())}
+    dates = {j for j, name in enumerate(names) if uses.get(name) == NUMBER_OF_DAYS}
+    column_of = partial(shown_column, X, values, columns, dates)
     report = {
         "version": VERSION,
         "made": (made or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ"),

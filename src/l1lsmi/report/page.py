@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from l1lsmi._atomic_file import write_atomically
-from l1lsmi.report._numbers import percent, sig, tenths, unbroken
+from l1lsmi.explain._values import DAYS_SINCE
+from l1lsmi.report._numbers import in_unit, percent, sig, tenths, unbroken
 from l1lsmi.report.content import collect
 
 STYLES = ("page.css", "pictures.css")
@@ -191,6 +192,7 @@ def _template() -> tuple[Any, type[Exception]]:
     )
     environment.filters.update(
         sig=sig,
+        in_unit=in_unit,
         percent=percent,
         tenths=tenths,
         thousands="{:,}".format,
@@ -198,4 +200,5 @@ def _template() -> tuple[Any, type[Exception]]:
         breakable=_breakable,
         unbroken=unbroken,
     )
+    environment.tests["dates"] = lambda unit: unit == DAYS_SINCE
     return environment.get_template("page.html.j2"), UndefinedError

@@ -32,10 +32,20 @@ const sig = (x) => {
   return sign + size.toPrecision(3);
 };
 
+/** Whether numbers of a column are days since 1970, and are shown as dates. */
+const isDate = (unit) => unit === "days since 1970-01-01";
+
+/** A number of a column: a date where it stands for one. */
+const inUnit = (x, unit) => {
+  const moment = isDate(unit) && x !== null ? new Date(Math.floor(x) * 864e5) : null;
+  return moment === null || Number.isNaN(moment.getTime()) ? sig(x) : moment.toISOString().slice(0, 10);
+};
+
 const percent = (x) => `${sig(x * 100)}\u202f%`;
 
 /** A tick label, with as many digits as the step between ticks needs. */
-const onAxis = (x, step) => {
+const onAxis = (x, step, unit = null) => {
+  if (isDate(unit)) return inUnit(x, unit).slice(0, step >= 28 ? 7 : 10);
   if (Math.abs(x) >= 1e6 || (step < 1e-4 && x !== 0)) return sig(x);
   const digits = Math.max(0, Math.ceil(-Math.log10(step) - 1e-9));
   const places = Math.min(digits, 6);

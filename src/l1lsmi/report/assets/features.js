@@ -1,9 +1,9 @@
 // The selected features against the target, one plot each.
 
-const valueTicks = (picture, low, high, x, bottom, width) => {
-  const { values, step } = ticks(low, high, Math.max(2, Math.floor(width / 46)));
+const valueTicks = (picture, low, high, x, bottom, width, unit) => {
+  const { values, step } = ticks(low, high, Math.max(2, Math.floor(width / (isDate(unit) ? 90 : 46))));
   for (const value of values) {
-    picture.append(words(x(value), bottom + 16, onAxis(value, step), { "text-anchor": "middle" }));
+    picture.append(words(x(value), bottom + 16, onAxis(value, step, unit), { "text-anchor": "middle" }));
   }
 };
 
@@ -17,7 +17,7 @@ const drawBoxes = (figure, plot) => {
   const x = scale([low, high], [left + 4, width - 12]);
   const bottom = height - 26;
   picture.append(svg("line", { class: "axis", x1: left, x2: width - 4, y1: bottom, y2: bottom }));
-  valueTicks(picture, low, high, x, bottom, width - left);
+  valueTicks(picture, low, high, x, bottom, width - left, plot.unit);
   const marks = plot.boxes.map((box, i) => {
     const y = 4 + row * (i + 0.5);
     const start = Math.min(x(box.q1), x(box.q3) - 1);
@@ -28,7 +28,7 @@ const drawBoxes = (figure, plot) => {
       node,
       svg("line", { class: "middle", x1: x(box.middle), x2: x(box.middle), y1: y - 9, y2: y + 9 }),
     );
-    const lines = [box.group, `median ${sig(box.middle)}`, `quartiles ${sig(box.q1)} and ${sig(box.q3)}`, count(box.rows, "row")];
+    const lines = [box.group, `median ${inUnit(box.middle, plot.unit)}`, `quartiles ${inUnit(box.q1, plot.unit)} and ${inUnit(box.q3, plot.unit)}`, count(box.rows, "row")];
     return { node, x: x(box.middle), y, lines };
   });
   explore(picture, marks, { reach: 400 });
@@ -42,7 +42,7 @@ const drawScatter = (figure, plot, target) => {
   const y = scale(target.range, [frame.bottom - 4, frame.top]);
   const across = ticks(target.range[0], target.range[1], 4);
   gridLines(picture, across.values, across.step, y, frame.left, frame.right);
-  valueTicks(picture, plot.range[0], plot.range[1], x, frame.bottom, width);
+  valueTicks(picture, plot.range[0], plot.range[1], x, frame.bottom, width, plot.unit);
   const d = plot.values
     .map((value, i) => [value, target.values[i]])
     .filter(([value]) => value !== null)
@@ -54,7 +54,7 @@ const drawScatter = (figure, plot, target) => {
   const marks = knots.map((knot) => {
     const node = svg("circle", { class: "knot", cx: knot.px, cy: knot.py, r: 4 });
     picture.append(node);
-    return { node, x: knot.px, y: knot.py, lines: [`${sig(knot.from)} to ${sig(knot.to)}`, `median of the target ${sig(knot.middle)}`, count(knot.rows, "row")] };
+    return { node, x: knot.px, y: knot.py, lines: [`${inUnit(knot.from, plot.unit)} to ${inUnit(knot.to, plot.unit)}`, `median of the target ${sig(knot.middle)}`, count(knot.rows, "row")] };
   });
   explore(picture, marks, { reach: 400 });
 };

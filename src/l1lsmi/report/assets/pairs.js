@@ -41,13 +41,13 @@ const placeAxis = (axis, from, to, step) => {
 const axisLabels = (axis, place, wanted) => {
   const middle = (g) => (place.ends(g)[0] + place.ends(g)[1]) / 2;
   if (axis.range === null) return axis.labels.map((label, g) => ({ label, at: middle(g) }));
-  const { values, step } = ticks(axis.range[0], axis.range[1], wanted);
-  const labels = values.map((value) => ({ label: onAxis(value, step), at: place.x(value) }));
+  const { values, step } = ticks(axis.range[0], axis.range[1], isDate(axis.unit) ? Math.ceil(wanted / 2) : wanted);
+  const labels = values.map((value) => ({ label: onAxis(value, step, axis.unit), at: place.x(value) }));
   if (place.hasMissing) labels.push({ label: axis.labels[axis.labels.length - 1], at: middle(axis.labels.length - 1) });
   return labels;
 };
 
-const axisTitle = (id, axis, most) => short(nameOf(id), most) + (axis.unit ? ` (${axis.unit})` : "");
+const axisTitle = (id, axis, most) => short(nameOf(id), most) + (axis.unit && !isDate(axis.unit) ? ` (${axis.unit})` : "");
 
 /** What the tooltip says about the rows of a cell. */
 const describeCell = (plot, cell) => {
@@ -62,7 +62,7 @@ const drawPair = (figure, plot) => {
   const of = plot.of ?? report.asked.target;
   const label = `${nameOf(plot.a)} and ${nameOf(plot.b)} against ${of}: one dot per row, coloured by ${plot.is_number ? "value" : "class"}`;
   const { picture, width, height } = canvas(figure, 330, label);
-  const longest = Math.max(...(plot.y.range === null ? plot.y.labels.map((text) => letters(text).length) : [6]), 0);
+  const longest = Math.max(...(plot.y.range === null ? plot.y.labels.map((text) => letters(text).length) : [isDate(plot.y.unit) ? 10 : 6]), 0);
   const left = clamp(14 + 7 * longest, 58, Math.min(100, width * 0.3));
   const frame = { left, right: width - 6, top: 24, bottom: height - 44 };
   const x = placeAxis(plot.x, frame.left, frame.right, 0.6180339887);
