@@ -153,6 +153,8 @@ REFUSED = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_hostile_variables_are_a_sentence(case):
+    if case == "a column out of order":  # older versions of SciPy make a matrix of it
+        pytest.importorskip("scipy", minversion="1.17")
     with pytest.raises(FileProblem, match=r"memory|damaged") as caught:
         read_table(io.BytesIO(mat_file(REFUSED[case])))
     one_sentence(caught.value)

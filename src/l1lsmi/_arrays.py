@@ -64,7 +64,11 @@ def to_numpy(x: Array) -> HostArray:
         x = x.detach().cpu()
         return (x.double() if str(x.dtype) == "torch.bfloat16" else x).numpy()  # type: ignore[no-any-return]
     host = array_api_compat.to_device(x, "cpu") if array_api_compat.is_cupy_array(x) else x
-    return np.from_dlpack(host) if not isinstance(host, np.ndarray) else host
+    if isinstance(host, np.ndarray):
+        return host
+    found = np.from_dlpack(host)
+    # NumPy 2.0 does not say whether memory is shared, and lets nobody write.
+    return found if found.flags.writeable else found.copy()
 
 
 def asarray_like(values: Any, reference: Array, dtype: Any = None) -> Array:

@@ -183,10 +183,12 @@ def insert_columns(X: Any, selector: Any) -> Any:
         )
     kept = dict(zip(np.flatnonzero(support).tolist(), frame.columns, strict=True))
     levels = getattr(selector, "categories_", None) or [None] * len(names)
+    # With pandas, versions of narwhals make the text "None" of a missing string.
+    text = None if frame.implementation.is_pandas_like() else nw.String
     columns = [
         nw.col(kept[j]).alias(str(name))
         if j in kept
-        else nw.lit(None, dtype=nw.Float64 if levels[j] is None else nw.String).alias(str(name))
+        else nw.lit(None, dtype=nw.Float64 if levels[j] is None else text).alias(str(name))
         for j, name in enumerate(names)
     ]
     return nw.to_native(frame.select(columns))
