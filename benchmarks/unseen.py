@@ -1,6 +1,6 @@
 """What unseen rows decide: the number of features, p-values, pools of columns; and how stable the sets are.
 
-``python benchmarks/unseen.py --parts auto null`` needs no data; ``wide``, ``stability`` and
+``python benchmarks/unseen.py --parts auto null`` needs no data; ``wide``, ``stability``, ``cost`` and
 ``predictors`` need the real datasets (.npz files with X and y) in ``--data FOLDER``. Seconds are of one core.
 """
 
@@ -44,6 +44,11 @@ MAX_TRAIN = 500
 LEAST_ERROR = 1e-3
 #: Datasets on which the sets of subsamples are compared, and the number of features.
 STABILITY = {"wine": 4, "ionosphere": 4, "sonar": 10, "spectf": 10, "TOX_171": 10, "musk1": 20}
+#: Datasets on which times are compared, and the number of features.
+COST = {
+    **{"wine": 4, "glass": 4, "german": 4, "ionosphere": 4, "vehicle": 4, "image": 4},
+    **{"sonar": 10, "spectf": 10, "musk1": 20, "ALLAML": 10, "TOX_171": 10, "warpPIE10P": 10},
+}
 #: The paper's datasets, and how many rows at most select and train, and test.
 PAPER = (
     *("abalone", "bcancer", "glass", "housing", "vowel", "wine", "image", "segment", "vehicle", "german"),
@@ -235,6 +240,26 @@ def stability(folder: Path, names: list[str], draws: list[int]) -> None:
             )
 
 
+def cost(folder: Path, names: list[str], draws: list[int]) -> None:
+    """Processor time of the default over that of a search alone: from all columns, without a p-value."""
+    print("\nseconds of a search alone; how many times as long it takes with a p-value, and by default")
+    ratios = []
+    for name in names:
+        X, y = load(folder, name)
+        k = COST[name]
+        for draw in draws:
+            rows = np.random.default_rng(draw).permutation(y.size)[:PAPER_TRAIN]
+            seconds = []
+            for options in ({"pool": None, "p_value": False}, {"pool": None}, {}):
+                started = time.process_time()
+                L1LSMI(k, **options).fit(X[rows], y[rows])
+                seconds.append(time.process_time() - started)
+            ratios.append(seconds[2] / seconds[0])
+            shown = f"{seconds[0]:.2f} s, {seconds[1] / seconds[0]:.1f} x, {ratios[-1]:.1f} x"
+            print(f"{name:10} {rows.size} x {X.shape[1]}, k = {k:2}: {shown}", flush=True)
+    print(f"by default: median {np.median(ratios):.1f} x, at most {max(ratios):.1f} x")
+
+
 def predictors(folder: Path, names: list[str], draws: list[int]) -> None:
     """Held-out errors of predictors with the features of ``n_features_to_select="auto"``, and with all."""
     print("\nheld-out errors with the features of n_features_to_select='auto', over those with all features")
@@ -293,6 +318,8 @@ def main() -> None:
             wide(options.data, options.names or list(WIDE), options.sizes, draws)
         if "stability" in options.parts:
             stability(options.data, options.names or list(STABILITY), draws)
+        if "cost" in options.parts:
+            cost(options.data, options.names or list(COST), draws)
         if "predictors" in options.parts:
             predictors(options.data, options.names or list(PAPER), draws)
 
