@@ -9,7 +9,7 @@ import numpy as np
 from l1lsmi._columns.cells import Cells, Values, as_text, without_missing_words
 from l1lsmi._columns.dates import find_format, read_dates
 from l1lsmi._columns.numbers import Convention, find_convention, read_levels
-from l1lsmi._columns.use import LEFT_OUT, NUMBER_OF_DAYS, ROW_NUMBERS
+from l1lsmi._columns.use import LEFT_OUT, ROW_NUMBERS
 from l1lsmi._messages import counted, quoted
 
 #: Text with more levels is a category only if each occurs twice on average.
@@ -328,7 +328,7 @@ def numbers_rows(values: Values) -> bool:
 
 def _used_as(kind: str, cells: Cells) -> str:
     if kind == "date":
-        return NUMBER_OF_DAYS
+        return "number of days"
     return f"{kind} with {counted(len(cells.levels), 'level')}" if kind.endswith("category") else kind
 
 

@@ -10,7 +10,6 @@ from l1lsmi._messages import counted, listed
 LEFT_OUT = "left out: "
 ROW_NUMBERS = "row numbers"
 NOT_REQUESTED = "excluded by drop or keep"
-NUMBER_OF_DAYS = "number of days"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from l1lsmi._clock import Budget, check_time, while_time_is_left
-from l1lsmi._columns.use import NUMBER_OF_DAYS
 from l1lsmi._numerics.target import Target
 from l1lsmi._validation.parameters import check_seconds
 from l1lsmi._validation.target import check_target
@@ -174,8 +173,8 @@ def collect(
             left_out.append("the test of a model on held-out rows")
         held_out = tested or False
     notes = (*told_left_out(left_out), *getattr(table, "notes", ()))
-    uses = {use.name: use.used_as for use in getattr(table, "columns", ())}
-    dates = {j for j, name in enumerate(names) if uses.get(name) == NUMBER_OF_DAYS}
+    kinds = {use.name: use.kind for use in getattr(table, "columns", ())}
+    dates = {j for j, name in enumerate(names) if kinds.get(name) == "date"}
     column_of = partial(shown_column, X, values, columns, dates)
     report = {
         "version": VERSION,
