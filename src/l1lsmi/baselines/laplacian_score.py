@@ -26,9 +26,9 @@ class LaplacianScore(GraphSelector):
     similar values. Features are scored one by one: neither interactions nor
     redundancy are detected.
 
-    A category has one coordinate for each level, over which numerators and denominators are added up; a
-    missing value counts as the mean. With a target, a category of more than 40 levels is first encoded as a
-    number.
+    A category counts as one 0/1 column for each level; its score is the sum of their numerators over the sum
+    of their denominators. A missing value counts as the mean. With a target, a category of more than 40
+    levels is first encoded as a number.
 
     Parameters
     ----------

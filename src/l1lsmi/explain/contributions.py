@@ -79,8 +79,8 @@ def contributions(
     predicts little alone and contributes much is part of an interaction. A feature that predicts much alone
     and contributes little is redundant given the others.
 
-    The features were selected from the same rows: the contributions tell them apart, and say less about how
-    well they will predict new rows than `validation_` of the selector does.
+    The features were selected from the same rows. Contributions compare the features with each other; how
+    well they predict new rows is in `validation_` of the selector.
 
     Parameters
     ----------

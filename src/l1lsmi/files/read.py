@@ -43,7 +43,7 @@ def read_table(
     sheet : str or None
         Sheet of an Excel workbook; None is the only one that is not empty.
     array : str or None
-        Matrix of features of a .npz or .mat file; None is ``X``, or the only one.
+        Name of the matrix of features in a .npz or .mat file; None is ``X``, or the only matrix.
 
     Returns
     -------

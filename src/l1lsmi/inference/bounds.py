@@ -22,8 +22,8 @@ ROUNDING = 1e-9
 class FalseSelectionsBound:
     """Bounds on the expected number of false selections, from the fewest assumptions to the most.
 
-    A selection is false here if the feature is selected in a random half of the rows with a probability of at
-    most q / m, where q of m features are selected on average: not more often than by guessing.
+    Here, a feature is falsely selected if a random half of the rows selects it no more often than guessing
+    would: with a probability of at most q / m, where q of the m features are selected on average.
 
     Attributes
     ----------

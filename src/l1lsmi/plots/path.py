@@ -48,7 +48,7 @@ class SelectionPathDisplay(Display):
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     lines_ : list of matplotlib Line2D
-        Of the selected features, or the line of the score.
+        One line for each selected feature, or the line of the score.
     other_lines_ : list of matplotlib Line2D
         Of features that are not selected; at most 18, those that stay longest on the path.
     columns_, other_columns_ : numpy.ndarray of int

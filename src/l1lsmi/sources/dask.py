@@ -1,9 +1,9 @@
 """Dask arrays and dataframes: rows stay on the workers, and most steps send only sums.
 
 Every chunk of rows is loaded once and stays where it is. The results of a pass are added up on each worker
-first, so that a step moves a few small arrays per worker, however many rows there are. Only sums over pairs
-of rows move rows: the required columns are sent to every worker. All tasks are functions of chunks that the
-scheduler can compute again: if a worker is lost, only the time for this is lost.
+first, so that a step moves a few small arrays per worker, however many rows there are. Rows are moved only
+for sums over pairs of rows, whose columns are sent to every worker. All tasks are functions of chunks that
+the scheduler can compute again: if a worker is lost, only the time for this is lost.
 """
 
 from __future__ import annotations

@@ -208,7 +208,7 @@ def run_paper_restart(
 ) -> list[Outcome]:
     """Every set on the way of one radius search; all share its points and its count of steps.
 
-    Features that are held have weight 1 and are no part of the ball, but count among the ``k``.
+    Features in ``held`` have weight 1 and are outside the l1 ball, but count among the ``k``.
     """
     rng = problem.rng(2, index)
     draw = problem.draws([(1, index)])

@@ -74,7 +74,7 @@ class L1Path(L1Weighting):
 
     With constraints, features that must be selected and covariates are part of all kernels and effects. The
     sets that effects and restarts propose are changed into allowed sets, and the best of these are improved
-    by exchanges of one or two features or groups, with a budget also by adding and dropping some. If only few
+    by exchanges of one or two features or groups; with a budget, also by additions and removals. If only few
     sets are allowed, all of them are compared.
 
     Parameters
@@ -288,7 +288,7 @@ class L1Path(L1Weighting):
     def restarts(
         self, search: WeightingSearch, k: int, state: WeightingState, budget: Budget, held: HostArray
     ) -> tuple[Weightable, Any, list[range]]:
-        """The problem that paths climb on, the function of a batch of restarts, and the batches."""
+        """The problem on which restarts ascend, the function that runs a batch of them, and the batches."""
         problem = self._climbed(search.explored, self._left_to_find(search, k, state))
         size, indices = problem.batch_size(), range(self.n_restarts)
         batches = [indices[i : i + size] for i in range(0, len(indices), size)]
