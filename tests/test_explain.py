@@ -204,11 +204,11 @@ def test_samples_keep_the_range_of_numbers():
 
 def test_at_most_max_rows_are_used():
     X, y = xor(400)
-    result = explain.contributions(Fixed([0, 1], 6), X, y, max_rows=100)
-    assert (result.n_rows, result.n_rows_in) == (100, 400)
-    again = explain.contributions(Fixed([0, 1], 6), X, y, max_rows=100)
+    result = explain.contributions(Fixed([0, 1], 6), X, y, max_rows=200)
+    assert (result.n_rows, result.n_rows_in) == (200, 400)
+    again = explain.contributions(Fixed([0, 1], 6), X, y, max_rows=200)
     np.testing.assert_array_equal(result.lost, again.lost)
-    other = explain.contributions(Fixed([0, 1], 6), X, y, max_rows=100, random_state=1)
+    other = explain.contributions(Fixed([0, 1], 6), X, y, max_rows=200, random_state=1)
     assert not np.array_equal(result.lost, other.lost)
     whole = explain.contributions(Fixed([0, 1], 6), X, y)
     order = [whole.columns.tolist().index(j) for j in result.columns]

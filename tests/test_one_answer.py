@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 
 from l1lsmi.datasets import make_xor
+from l1lsmi.explain import contributions
+from l1lsmi.methods import METHODS
 from tests.test_cli import call, called_json
 
 
@@ -40,6 +42,20 @@ def test_terminal_document_and_report_say_the_same(capfd, tmp_path, k, method):
     assert all(sentence in printed for sentence in told["held_out"]["sentences"])
     p_value = found["p_value"]
     assert told["chosen"]["p_value"] == (None if p_value is None else pytest.approx(p_value, rel=1e-4))
+
+
+@pytest.mark.parametrize("k", [2, 21])
+def test_command_and_library_sample_the_same_rows_for_contributions(capfd, tmp_path, k):
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.exponential(size=(1_200, 22)).round(6)).add_prefix("x")
+    frame["y"] = frame["x0"] * frame["x1"] + rng.normal(size=1_200).round(6)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    command = ("select", tmp_path / "t.csv", "-t", "y", "-k", k, "-m", "pearson")
+    found = called_json(capfd, "select", *command)
+    X, y = frame.drop(columns="y"), frame["y"]
+    expected = contributions(METHODS["pearson"].make(k).fit(X, y), X, y)
+    assert [feature["name"] for feature in found["features"]] == list(expected.names)
+    assert [feature["contribution"] for feature in found["features"]] == pytest.approx(expected.lost)
 
 
 def test_a_model_is_tested(capfd, tmp_path):

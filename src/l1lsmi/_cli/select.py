@@ -33,7 +33,7 @@ from l1lsmi.explain._evidence import (
     told_left_out,
     told_stop_reason,
 )
-from l1lsmi.explain.contributions import MAX_ROWS
+from l1lsmi.explain.contributions import rows_for
 from l1lsmi.files import write_table
 from l1lsmi.methods import METHODS
 from l1lsmi.strategies.selection import StopReason
@@ -123,7 +123,8 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
 def measured_contributions(selector: Any, data: Data, seed: int) -> Contributions:
     """What each selected feature contributes, measured on a sample of the rows."""
     prepared = data.prepared
-    rows = sample_rows(prepared.y, prepared.task, MAX_ROWS, seed)
+    n_selected = int(selector.get_support().sum())
+    rows = sample_rows(prepared.y, prepared.task, rows_for(n_selected), seed)
     names = prepared.feature_names
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of parts of the rows

@@ -26,7 +26,7 @@ from l1lsmi.explain._fitted import (
     task_of,
 )
 from l1lsmi.explain.pair_terms import terms_of
-from l1lsmi.explain.sample import encode_target, sample_target
+from l1lsmi.explain.sample import encode_target, sample_seeded
 from l1lsmi.measures import Measure, SquaredMutualInformation
 
 #: Settings with which a score takes a third to a fifth of the default time and sets keep their order.
@@ -78,7 +78,7 @@ class SubsetScorer:
             )
         # One seed, so that all scores use the same rows, folds and kernel centers.
         self.seed = seed_of(random_state)
-        self.rows = sample_target(target, max_rows, self.seed)
+        self.rows = sample_seeded(target, max_rows, self.seed)
         self.n_rows_in = target.n_rows
         # What missing values say is decided from all rows, as it is in a fit.
         missing = getattr(selector, "missing", "auto")
@@ -106,7 +106,7 @@ class SubsetScorer:
 
     def sampled(self, max_rows: int) -> tuple[HostArray, Table, Target]:
         """A sample of another size: row numbers, features and target."""
-        rows = sample_target(self._all_targets, max_rows, self.seed)
+        rows = sample_seeded(self._all_targets, max_rows, self.seed)
         return rows, _sampled(self._all_rows, rows), _target_rows(self._all_targets, rows)
 
     def pair_z(self, columns: HostArray) -> HostArray:

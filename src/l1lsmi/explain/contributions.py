@@ -116,12 +116,17 @@ def contributions(
     return measure_contributions(scorer, max_rows)
 
 
+def rows_for(n_features: int, max_rows: int = MAX_ROWS) -> int:
+    """How many rows are sampled for the contributions of so many features."""
+    return min(max_rows, FEWER_ROWS) if n_features > MANY_FEATURES else max_rows
+
+
 @single_threaded_blas()
 def measure_contributions(scorer: SubsetScorer, max_rows: int = MAX_ROWS) -> Contributions:
     """The same for the data of a scorer."""
     columns = scorer.selected
     many = columns.size > MANY_FEATURES
-    rows, table, target = scorer.sampled(min(max_rows, FEWER_ROWS) if many else max_rows)
+    rows, table, target = scorer.sampled(rows_for(columns.size, max_rows))
     sets = [columns, *(columns[columns != j] for j in columns), *(columns[columns == j] for j in columns)]
     found = held_out_losses(table, target, sets, FEWER_FOLDS if many else N_FOLDS, scorer.seed)
     total = found[-1].sum()

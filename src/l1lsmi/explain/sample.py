@@ -50,11 +50,16 @@ def sample_rows(y: Any, task: str = "auto", at_most: int = MAX_ROWS, random_stat
 
 def sample_target(target: Target, max_rows: Any, random_state: Any, name: str = "max_rows") -> HostArray:
     """`sample_rows` for an encoded target."""
+    return sample_seeded(target, max_rows, seed_of(random_state), name)
+
+
+def sample_seeded(target: Target, max_rows: Any, seed: int, name: str = "max_rows") -> HostArray:
+    """The same with the seed that `seed_of` makes of a random state."""
     if not isinstance(max_rows, Integral) or isinstance(max_rows, bool) or int(max_rows) < MIN_ROWS:
         raise ValueError(f"{name}={max_rows!r} must be a whole number of rows, at least {MIN_ROWS}.")
     if target.n_rows <= int(max_rows):
         return np.arange(target.n_rows)
-    rng = np.random.default_rng(seed_of(random_state))
+    rng = np.random.default_rng(seed)
     values = None if target.is_classification else target.ordered()
     return draw_spread(target.codes, values, int(max_rows), rng)
 
