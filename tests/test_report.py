@@ -318,6 +318,8 @@ def test_comparison_of_methods():
     assert listed["broken"]["error"] is None and listed["broken"]["errors"] == []
     assert "50" in listed["broken"]["failure"]
     assert listed["mrmr"]["error"] == pytest.approx(comparison.results[0].error, rel=1e-4)
+    one, other = comparison.results[0].errors  # two splits: half of their difference
+    assert listed["mrmr"]["standard_error"] == pytest.approx(abs(one - other) / 2, rel=1e-4)
     assert report["comparison"]["guess"] == pytest.approx(min((y == "yes").mean(), (y == "no").mean()))
     agreement = report["comparison"]["agreement"]
     assert agreement["names"] == list(listed)[:2]
@@ -329,6 +331,7 @@ def test_comparison_of_methods():
     assert f'<td class="n">{same} of 3</td>' in page and "2 random splits of 80 rows" in page
     alone = quick(selector, X, y, comparison=compare_selectors({"mrmr": MRMR(3)}, X, y, n_splits=1))
     assert checked(alone)["comparison"]["agreement"] is None
+    assert checked(alone)["comparison"]["methods"][0]["standard_error"] is None
 
 
 @pytest.mark.filterwarnings("ignore::l1lsmi._warnings.DataWarning")

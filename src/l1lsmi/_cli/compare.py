@@ -213,6 +213,7 @@ def _method(result: Any, feature_names: tuple[str, ...]) -> dict[str, Any]:
     return {
         "name": result.name,
         "error": None if failed else float(result.error),
+        "standard_error": None if np.isnan(result.standard_error) else result.standard_error,
         "errors": [] if failed else [float(error) for error in result.errors],
         "seconds": None if failed else round(float(result.seconds), 4),
         "features": [feature_names[j] for j in result.support] if feature_names and not failed else [],
@@ -257,7 +258,6 @@ def _summary(result: dict[str, Any]) -> str:
 
 def _error_cells(method: dict[str, Any], largest: float) -> tuple[str, str, str]:
     """Mean error, its standard error over splits, and a bar."""
-    errors = np.array(method["errors"])
-    spread = errors.std(ddof=1) / np.sqrt(errors.size) if errors.size > 1 else 0.0
+    spread = "" if method["standard_error"] is None else f"{method['standard_error']:.2g}"
     length = round(BAR * method["error"] / largest) if largest > 0 else 0
-    return f"{method['error']:.4g}", f"{spread:.2g}", f"{'#' * length:{BAR}}"
+    return f"{method['error']:.4g}", spread, f"{'#' * length:{BAR}}"

@@ -59,6 +59,12 @@ class Compared:
     support: HostArray
     failure: str | None
 
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the mean error, over the splits; nan with fewer than two splits."""
+        n_splits = len(self.errors)
+        return float(np.std(self.errors, ddof=1) / np.sqrt(n_splits)) if n_splits > 1 else np.nan
+
 
 @dataclass(frozen=True, eq=False)
 class SelectorComparison:

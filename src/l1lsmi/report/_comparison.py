@@ -80,10 +80,11 @@ def metric_of(task: str) -> dict[str, Any]:
 
 
 def errors_of(result: Any) -> dict[str, Any]:
-    """Mean error, error of each split, and the failure of a method."""
+    """Mean error, its standard error, the error of each split, and the failure of a method."""
     failed = result.failure is not None
     return {
         "error": number(result.error),
+        "standard_error": number(result.standard_error),
         "errors": [] if failed else numbers(result.errors),
         "failure": printable(result.failure, 300) if failed else None,
     }

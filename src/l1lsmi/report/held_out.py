@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from l1lsmi.evaluation import SelectionScores
 from l1lsmi.evaluation._words import SHARES, how_tested, model_sentences, shown
 from l1lsmi.evaluation.selection_scores import ALL, NONE, SELECTED
@@ -93,15 +91,12 @@ def errors_in(comparison: Any, name: str) -> dict[str, Any] | None:
 
 def _compared(title: str, role: str, result: Any) -> dict[str, Any]:
     errors = errors_of(result)
-    spread = (
-        float(np.std(result.errors, ddof=1)) / len(result.errors) ** 0.5 if len(result.errors) > 1 else None
-    )
     return {
         "name": title,
         "role": role,
         "n_features": int(result.n_features),
         "error": errors["error"],
-        "standard_error": number(spread),
+        "standard_error": errors["standard_error"],
         "metrics": [],
         "failure": errors["failure"],
     }
