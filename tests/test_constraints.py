@@ -269,7 +269,7 @@ BAD = {
     "unknown name out": ({"must_exclude": ["zz"]}, "must_exclude names 'zz', but X has no such column"),
     "index": ({"must_include": [6]}, "must_include has index 6, but X has 6 features"),
     "negative index": ({"must_include": [-1]}, "must_include has index -1"),
-    "fraction": ({"must_include": [0.5]}, "must_include has 0.5, which is no name or index"),
+    "fraction": ({"must_include": [0.5]}, "must_include has 0.5, which is not a name or index"),
     "mask": ({"must_include": [True, False]}, "must_include is a mask of length 2, but X has 6"),
     "both": ({"must_include": ["a"], "must_exclude": [0]}, "must_include and must_exclude both name 'a'"),
     "both of a group": (

@@ -342,7 +342,7 @@ def fixed_with(n_selected, *, k="auto", p_value=1e-9, mean=None, best_k=2):
             fixed_with(1, mean=[0, 0.004, -1]),
             [
                 "this feature predicts 0.4 % of",
-                "None of the other numbers of features that were tried predicts more.",
+                "No other number of features that was tried predicts more.",
             ],
         ),
         (

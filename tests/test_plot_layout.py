@@ -145,7 +145,7 @@ def test_what_cannot_be_drawn_raises_a_clear_error():
     X, y = data(60)
     with pytest.raises(ValueError, match="MRMR has no path to plot: use WeightsDisplay"):
         SelectionPathDisplay.from_estimator(MRMR(2).fit(X, y))
-    with pytest.raises(ValueError, match="ax=3 is no axes of matplotlib: pass Axes, or None"):
+    with pytest.raises(ValueError, match="ax=3 is not Axes of matplotlib: pass Axes, or None"):
         SelectionPathDisplay.from_estimator(fitted(), ax=3)
     with pytest.raises(ValueError, match="not fitted"):
         SelectionPathDisplay.from_estimator(L1LSMI(2))
@@ -153,7 +153,7 @@ def test_what_cannot_be_drawn_raises_a_clear_error():
         WeightsDisplay.from_estimator(L1LSMI)
     with pytest.raises(ValueError, match="names has 2 entries, but weights has 3: pass one name per feature"):
         WeightsDisplay([1, 2, 3], ["a", "b"])
-    with pytest.raises(ValueError, match="frequency='often' is no list of numbers: pass an array"):
+    with pytest.raises(ValueError, match="frequency='often' is not a list of numbers: pass an array"):
         FrequencyDisplay("often")
     with pytest.raises(ValueError, match="frequency is 0 for every feature: pass"):
         FrequencyDisplay([0.0, 0.0]).plot()
@@ -169,7 +169,7 @@ def test_what_cannot_be_drawn_raises_a_clear_error():
         (InteractionsDisplay, "interactions"),
     ):
         with pytest.raises(
-            ValueError, match=f"{name}=3 (is|are) no {name}: pass what explain.{name} returns"
+            ValueError, match=f"{name}=3 is not an? {name.title()}: pass what explain.{name} returns"
         ):
             display(3)
 
@@ -177,8 +177,8 @@ def test_what_cannot_be_drawn_raises_a_clear_error():
 @pytest.mark.parametrize(
     ("features", "message"),
     [
-        ("x1", "features='x1' is no pair: pass two names or indices"),
-        ((1, 2, 3), "is no pair"),
+        ("x1", "features='x1' is not a pair: pass two names or indices"),
+        ((1, 2, 3), "is not a pair"),
         ((1, "dose"), "features has 'dose', which is not a feature: pass a name, or an index from 0 to 5"),
         ((1, 6), "features has 6, which is not a feature"),
         ((1, True), "features has True, which is not a feature"),
@@ -198,7 +198,7 @@ def test_pairs_of_other_data_raise_a_clear_error():
         PairDisplay.from_estimator(fitted(1), X, y)
     with pytest.raises(ValueError, match="second has 2 rows, but first has 3: pass one value per row"):
         PairDisplay([1, 2, 3], [1, 2], [1, 2, 3])
-    with pytest.raises(ValueError, match="names='ab' is no pair"):
+    with pytest.raises(ValueError, match="names='ab' is not a pair"):
         PairDisplay([1, 2], [1, 2], [1, 2], names="ab")
 
 

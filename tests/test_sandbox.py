@@ -181,7 +181,7 @@ def test_objects_and_functions_are_left_out():
     table = read_table(io.BytesIO(mat_file(*variables)))
     assert table.names == ["X[0]", "X[1]"] and table.column("X[1]").values.tolist() == [3, 4, 5]
     assert table.notes == (
-        "Left out 4 variables of neither numbers nor text: 'text', 'function', 'object', 'complex'.",
+        "Left out 4 variables with neither numbers nor text: 'text', 'function', 'object', 'complex'.",
     )
 
 

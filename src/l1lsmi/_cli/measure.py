@@ -33,7 +33,10 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     names = check_names("measures", options["measures"], MEASURES)
     sort = options["sort"] or names[0]
     if sort not in names:
-        raise click.UsageError(f"--sort {sort} is not one of --measures {','.join(names)}.")
+        raise click.UsageError(
+            f"--sort {sort} is not one of --measures {','.join(names)}: pass one of these, or "
+            "add it to --measures."
+        )
     check_outputs(file, {})
     check_time_limit(options["time_limit"])
     budget = command_budget(options["time_limit"])

@@ -201,7 +201,8 @@ def _column(parameter: str, item: Any, n_features: int, names: Sequence[str] | N
         return int(found[0])
     if isinstance(item, bool | np.bool_) or not isinstance(item, Integral):
         raise ValueError(
-            f"{parameter} has {item!r}, which is no name or index of a column: pass names, indices or a mask."
+            f"{parameter} has {item!r}, which is not a name or index of a column: pass names, indices or a "
+            "mask."
         )
     if not 0 <= int(item) < n_features:
         raise ValueError(

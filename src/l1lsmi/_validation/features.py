@@ -139,7 +139,10 @@ def check_pairs(X: Any, y: HostArray, n_features: int, n_targets: int = 1) -> Ar
             f"X cannot be read as a table of numbers ({error}): encode or drop other values."
         ) from None
     if X.ndim != 2 or X.shape[1] != n_features:
-        raise ValueError(f"X has shape {tuple(X.shape)}, but {n_features} features are expected in each row.")
+        raise ValueError(
+            f"X has shape {tuple(X.shape)}, but {n_features} features are expected in each row: pass the "
+            "columns that the measure was fitted to."
+        )
     if y.shape != ((X.shape[0],) if n_targets == 1 else (X.shape[0], n_targets)):
         targets = "one target" if n_targets == 1 else f"{n_targets} targets"
         raise ValueError(f"y has shape {y.shape}, but X has {X.shape[0]} rows: pass {targets} per row.")

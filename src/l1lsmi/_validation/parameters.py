@@ -71,7 +71,7 @@ def check_numbers_only(categorical: Any, where: str) -> None:
     """Refuse categories where features must be numbers."""
     if categorical is not None and not isinstance(categorical, str):
         raise ValueError(
-            f'categorical_features is given, but with {where} features are numbers: leave it at "from_dtype".'
+            f'categorical_features is given, but {where} needs numeric features: leave it at "from_dtype".'
         )
 
 

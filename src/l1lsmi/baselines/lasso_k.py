@@ -64,9 +64,9 @@ class LassoK(Selector):
     support_ : ndarray of bool, shape (n_features,)
         The selected features.
     coef_ : ndarray of float, shape (n_features,) or (n_features, n_outputs)
-        Coefficients of the standardised features: for the standardised target, where two classes are the
-        numbers 0 and 1; for the centred indicators of more classes; or for several targets, each with one
-        column, or as many as it has classes if these are more than two.
+        Coefficients of the standardised features. A numeric target, or two classes coded as 0 and 1, is
+        standardised. More than two classes have one column each, for the centred indicator of the class.
+        Several targets have their columns side by side.
     alpha_ : float
         The penalty, as defined by scikit-learn.
     n_active_ : int

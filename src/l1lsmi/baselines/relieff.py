@@ -48,8 +48,8 @@ class ReliefF(Selector):
         class with fewer rows all are used.
     miss_weights : {"uniform", "prior"}, default="uniform"
         Weights of the other classes in the mean difference of a row from them: equal, or
-        :math:`p_c / (1 - p_{\text{own}})`, their fraction of the rows outside its own class. The same
-        for two classes; not used in regression.
+        :math:`p_c / (1 - p_{\text{own}})`, their fraction of the rows outside its own class. Both give the
+        same scores for two classes; not used in regression.
     discrete_threshold : int, default=10
         A feature with at most this many distinct values is categorical: the difference of two values is 0
         or 1. For the others it is their distance over the range of the feature. The threshold is at most

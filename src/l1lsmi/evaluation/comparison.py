@@ -101,7 +101,7 @@ def top_counts(comparisons: Iterable[Comparison]) -> HostArray:
     Parameters
     ----------
     comparisons : iterable of Comparison
-        One for each dataset, of the same methods.
+        One comparison for each dataset, all of the same methods.
 
     Returns
     -------
@@ -127,9 +127,9 @@ def critical_difference(mean_errors: Any, *, alpha: float = 0.05) -> CriticalDif
     r"""Compare methods over datasets by their mean ranks.
 
     Methods are ranked on each dataset; tied methods get the mean of their ranks. The Friedman test asks
-    whether any methods differ. By the Nemenyi test two of them differ at level ``alpha`` if the difference of
-    their mean ranks exceeds :math:`q_\alpha \sqrt{k (k + 1) / 6 N}` for :math:`k` methods on :math:`N`
-    datasets, where :math:`q_\alpha` is the quantile of the studentised range over :math:`\sqrt 2`.
+    whether any methods differ. By the Nemenyi test, two methods differ at level ``alpha`` if the difference
+    of their mean ranks exceeds :math:`q_\alpha \sqrt{k (k + 1) / 6 N}` for :math:`k` methods on :math:`N`
+    datasets, where :math:`q_\alpha` is the quantile of the studentised range divided by :math:`\sqrt 2`.
 
     Parameters
     ----------

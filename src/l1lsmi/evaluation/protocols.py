@@ -52,7 +52,8 @@ class SVMError:
     n_fits : int
         Number of support vector machines fitted.
     n_skipped : int
-        Number of those in the grid that were not fitted because they could not be the best.
+        Number of support vector machines in the grid that were not fitted, because they could not be the
+        best.
     """
 
     error: float

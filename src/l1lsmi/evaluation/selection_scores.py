@@ -144,7 +144,7 @@ def selection_scores(
     Returns
     -------
     SelectionScores
-        Metrics for classes are error rate, balanced accuracy, AUC, and log loss if the model has
+        Metrics for classes are error rate, balanced accuracy, AUC, and log loss if the model predicts
         probabilities; for numbers root mean squared error, mean absolute error and R². For several targets,
         and for times until an event, the only metric is the standardised error: the error divided by that of
         a constant prediction, as the mean over targets.

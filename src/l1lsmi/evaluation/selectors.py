@@ -82,7 +82,8 @@ class SelectorComparison:
     n_rows : int
         Number of rows.
     n_train, n_test : int
-        Number of training and test rows of the first split; those of the others can differ with groups.
+        Number of training and test rows of the first split; with groups, the numbers can differ between
+        splits.
     guess : float
         Error of a constant prediction: the most frequent class, or the mean. It is 1 if errors are
         standardised.
@@ -134,7 +135,7 @@ def compare_selectors(
     Parameters
     ----------
     selectors : mapping of str to estimator
-        Selectors by name; they are cloned, and each has its own task.
+        Selectors by name. They are cloned, and use their own ``task`` parameter.
     X : array-like or dataframe of shape (n, m)
         Categories and missing values are passed to the selectors as they are, and to the support vector
         machine as in `held_out_error`.
@@ -143,7 +144,8 @@ def compare_selectors(
         Task of the support vector machine.
     n_splits : int, default=3
     n_train : int or None, default=None
-        Number of training rows in a split; None is 70 % of the rows, or all outside the test groups.
+        Number of training rows in a split; None is 70 % of the rows or, with groups, all rows outside the
+        test groups.
     groups : array-like of shape (n,) or None, default=None
         Rows with the same label are either all training or all test rows of a split.
     include_all : bool, default=True
@@ -316,7 +318,7 @@ class _SplitData:
 
 
 def given_to_selectors(X: Any, columns: Columns, selectors: Mapping[str, Any]) -> Any:
-    """What selectors are fitted to: numbers where that is all there is, else X as it is."""
+    """What selectors are fitted to: an array of numbers if all columns are numeric, else X as it is."""
     if is_frame(X) and _needs_frame(X, selectors):
         return X
     if any(columns.levels):
@@ -397,4 +399,6 @@ def _check_selectors(selectors: Any, include_all: bool) -> None:
             what = f"the class {selector.__name__}" if isinstance(selector, type) else repr(selector)[:60]
             raise ValueError(f"selectors[{name!r}] is {what}: pass a selector, such as L1LSMI(5).")
     if include_all and ALL_FEATURES in selectors:
-        raise ValueError(f"selectors has one named {ALL_FEATURES!r}: rename it, or pass include_all=False.")
+        raise ValueError(
+            f"selectors has a selector named {ALL_FEATURES!r}: rename it, or pass include_all=False."
+        )

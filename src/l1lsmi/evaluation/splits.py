@@ -32,7 +32,7 @@ def split_rows(
     ----------
     y : array-like of shape (n,)
     n_train : int or None, default=None
-        Number of training rows; None takes 70 % of them, or all outside the test groups.
+        Number of training rows; None is 70 % of the rows or, with groups, all rows outside the test groups.
     groups : array-like of shape (n,) or None, default=None
         Rows with the same label are either all training or all test rows.
     task : {"auto", "classification", "regression", "survival"}, default="auto"

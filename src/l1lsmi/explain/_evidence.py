@@ -107,7 +107,7 @@ def how_many(selector: Any) -> str | None:
     if largest == n_selected and getattr(selector, "stop_reason_", None) == StopReason.ALL_CHOSEN:
         return None  # the stop reason says how
     if largest == n_selected:
-        return "None of the other numbers of features that were tried predicts more."
+        return "No other number of features that was tried predicts more."
     return (
         f"{_capital(_count(largest))} predict most, {_share(validation, top)}; {n_selected:,} "
         f"{'predicts' if n_selected == 1 else 'predict'} nearly as much, {_share(validation, own)}."

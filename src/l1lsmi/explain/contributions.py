@@ -79,8 +79,8 @@ def contributions(
     predicts little alone and contributes much is part of an interaction. A feature that predicts much alone
     and contributes little is redundant given the others.
 
-    The features were selected from the same rows. Contributions compare the features with each other; how
-    well they predict new rows is in `validation_` of the selector.
+    The features were selected from the same rows. Use the contributions to compare features with each other,
+    and `validation_` of the selector to judge how well the features predict new rows.
 
     Parameters
     ----------

@@ -84,8 +84,8 @@ def pair_terms(
     """Effects of every feature and of every pair of features on the target, with z-scores.
 
     Features are turned into polynomials of their ranks (contrasts where they have few values), the target
-    into contrasts of its classes or into ranks. What single features explain is fitted first, all of them
-    together, so that features which depend on each other do not look like interactions. All rows are used.
+    into contrasts of its classes or into ranks. The effects of all single features are fitted together first,
+    so that dependence between features does not look like an interaction. All rows are used.
 
     Parameters
     ----------

@@ -89,9 +89,10 @@ class Redundancy:
 
     Both noise levels are measured on the data. The rows of all features are permuted against the target
     five times, and the two strongest features of each permutation are scored. ``noise`` is 1.5 times the
-    highest score alone of these ten. ``gain_noise`` is 1.5 times the largest gain by one of them, or by a
-    copy of a selected feature, which adds no information either. It is at least 5 % of the score, because
-    a function of the selected features can improve the estimate without adding information. A feature
+    highest score that one of these ten features has alone. ``gain_noise`` is 1.5 times the largest gain by
+    one of them, or by a copy of a selected feature, which adds no information either. It is at least 5 % of
+    the score, because a function of the selected features can improve the estimate without adding
+    information. A feature
 
     - "adds" where its gain is above ``gain_noise``;
     - is "redundant" where its gain is not above ``gain_noise``, but its score alone is above ``noise``.
@@ -158,11 +159,12 @@ def redundancy(
     Two features "carry the same information" where their squared-loss mutual information is at least 1/2 or
     their absolute correlation at least 0.71: two normal features then explain half of each other's variance.
 
-    The nearest feature is a copy where there is one. Otherwise it is the feature with the larger
-    squared-loss mutual information, of the nearest by correlation and the nearest by HSIC. The estimate is
-    the mean of both directions where both features have at most 10 values, or both have more; otherwise the
-    one with at most 10 values is the target. A category is a target of classes; rows in which the target is
-    missing are left out, unless "missing" is a value of its own: then it is one more class.
+    The nearest feature is a copy where there is one. Otherwise the feature nearest by correlation and the
+    feature nearest by HSIC are compared, and the one with the larger squared-loss mutual information is
+    taken. The estimate is the mean of both directions where both features have at most 10 values, or both
+    have more; otherwise the one with at most 10 values is the target. A category is a target of classes; rows
+    in which the target is missing are left out, unless "missing" is a value of its own: then it is one more
+    class.
 
     Examples
     --------

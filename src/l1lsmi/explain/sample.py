@@ -28,7 +28,7 @@ def sample_rows(y: Any, task: str = "auto", at_most: int = MAX_ROWS, random_stat
     y : array-like of shape (n,) or (n, t)
     task : {"auto", "classification", "regression", "survival"}, default="auto"
     at_most : int, default=500
-        Number of rows to draw, at least 20. All rows are returned if there are not more.
+        Number of rows to draw, at least 20. If y has no more rows than this, all rows are returned.
     random_state : int, RandomState instance or None, default=0
 
     Returns

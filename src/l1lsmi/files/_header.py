@@ -52,7 +52,10 @@ def table_with_header(
         )
     kept = [index for index in range(len(names)) if index not in empty]
     if not kept:
-        raise FileProblem(f"{printable(source)} has neither names of columns nor values.")
+        raise FileProblem(
+            f"{printable(source)} has neither names of columns nor values: pass a file with a row of names "
+            "and rows of values."
+        )
     table = table_of_arrays([names[index] for index in kept], [arrays[index] for index in kept], decimal)
     if empty:
         table.add_note(f"Left out {counted(len(empty), 'column')} with neither a name nor values.")

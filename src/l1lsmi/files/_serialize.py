@@ -167,7 +167,8 @@ def _excel(columns: Sequence[Column], rows: Values | None, path: Path) -> bytes:
     except OSError as error:  # openpyxl writes the sheet to a temporary file
         reason = error.strerror or first_line(error)
         raise FileProblem(
-            f"{printable(path)} cannot be written, as temporary files cannot be created ({reason})."
+            f"{printable(path)} cannot be written, as temporary files cannot be created ({reason}): set "
+            "TMPDIR to a writable folder with free space."
         ) from None
     return stream.getvalue()
 

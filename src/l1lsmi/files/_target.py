@@ -163,7 +163,7 @@ def _numeric_target(column: Column, values: Values, task: str, notes: list[str])
         return values, task
     if not is_whole:
         raise FileProblem(
-            f"The target {quoted(column.name)} has numbers with fractions, which cannot be classes: use "
+            f"The target {quoted(column.name)} has numbers with fractions, which are not classes: use "
             'task="regression".'
         )
     levels, codes = np.unique(values, return_inverse=True)

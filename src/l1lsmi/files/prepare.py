@@ -114,8 +114,8 @@ def prepare(
         Name of the column to predict, or of several.
     task : str
         "classification", "regression", "survival", or "auto": text and at most 20 distinct whole numbers are
-        classes. For "survival" the targets are two columns, the time and the event, which is 1, or 0 where
-        the time is censored.
+        classes. For "survival" the targets are two columns: the time, and the event, which is 1 where it was
+        observed and 0 where the time is censored.
     missing : str
         What to do with missing values of features. "keep" leaves them missing; "drop" leaves out the row;
         "error" raises an error.

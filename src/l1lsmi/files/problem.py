@@ -1,4 +1,4 @@
-"""The error of a file that cannot be used, with one sentence that says why."""
+"""The exception for a file that cannot be used; its message is one sentence that says why."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OBJECT = re.compile(r"<[^<>]* at 0x|<class |<cyfunction ")
 
 
 class FileProblem(ValueError):
-    """A file, or a column of it, cannot be used: one sentence says why and what to do.
+    """Raised if a file, or a column of it, cannot be used; the message says why and what to do.
 
     Examples
     --------

@@ -58,7 +58,7 @@ def read_table(
     -----
     Missing values, numbers and dates in text are read in every format as `TablePreparation` of
     `l1lsmi.preparation` reads them. With a semicolon or a tab as the delimiter, a comma in numbers such as
-    "1,234" is the decimal sign. A CSV file has names in its first row; where these are all numbers, a note
+    "1,234" is a decimal comma. A CSV file has names in its first row; where these are all numbers, a note
     says that the first row looks like data.
 
     Examples
@@ -106,8 +106,8 @@ def _check_options(options: Options, name: str) -> None:
         value = getattr(options, option)
         if value is not None and option not in known.options:
             raise FileProblem(
-                f"{printable(name)} is read as {known.title}, which has no {option}: do not pass "
-                f"{quoted(value)}."
+                f"{printable(name)} is read as {known.title}, which has no {option}: leave out the "
+                f"{option} {quoted(value)}."
             )
 
 

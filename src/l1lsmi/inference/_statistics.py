@@ -170,8 +170,8 @@ def _checked(values: Any, n_columns: int, name: str) -> HostArray:
     numbers = np.asarray(values, dtype=np.float64)
     if numbers.shape != (n_columns,):
         raise ValueError(
-            f"{name} has shape {numbers.shape}, but there are {n_columns} columns, features and knockoffs: "
-            "one number per column is needed."
+            f"{name} has shape {numbers.shape}, but there are {n_columns} columns (features and "
+            "knockoffs): one number per column is needed."
         )
     finite = np.isfinite(numbers)
     lowest = float(numbers[finite].min()) if finite.any() else 0.0

@@ -60,13 +60,14 @@ class KnockoffSelector(Selector):
     statistic : {"auto", "scores", "sizes", "frequency"} or callable, default="auto"
         Number by which a column is compared with its knockoff. "scores" takes the first of these that exists:
         ``weights_`` or ``scores_`` of the selector, ``feature_importances_`` or ``coef_`` of its
-        ``estimator_``, or ``feature_importances_`` or ``coef_`` of the selector itself. "sizes" counts at how
-        many of four numbers of features a column is selected; the largest of the four is
-        ``n_features_to_select``, or a quarter of features and knockoffs if that is None. "frequency" counts
-        from how many of 20 halves of the rows a column is selected. "auto" is "sizes" for a selector with
-        ``weights_`` and ``n_features_to_select``, and "scores" for others. A function gets the fitted
-        selector, and returns an importance for each of its columns: first the features, then as many
-        knockoffs; some features have been exchanged with their knockoffs.
+        ``estimator_``, or ``feature_importances_`` or ``coef_`` of the selector itself. "sizes" fits the
+        selector with up to four numbers of features, and counts how often a column is selected; the largest
+        number is ``n_features_to_select`` or, if that is None or "auto", a quarter of the number of features
+        and knockoffs together. "frequency" counts from how many of 20 halves of the rows a column is
+        selected. "auto" is "sizes" for a selector with ``weights_`` and ``n_features_to_select``, and
+        "scores" for others. A function gets the fitted selector, and returns an importance for each of its
+        columns: first the features, then as many knockoffs; some features have been exchanged with their
+        knockoffs.
     n_draws : int, default=1
         Number of times that knockoffs are drawn. Several draws are combined by their e-values [3]_: the
         result then depends less on chance, but each draw must select at least 2 / fdr features.

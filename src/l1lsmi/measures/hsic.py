@@ -139,7 +139,7 @@ class HSICProblem(WeightableProblem):
         self._sigmas = (sigma, target_sigma)
 
     def beside(self, covariates: HostArray) -> HSICProblem:
-        """The same problem, with the kernel of the target's residuals after the covariates.
+        """The same problem, with the kernel of the residuals of the target given covariates.
 
         Parameters
         ----------

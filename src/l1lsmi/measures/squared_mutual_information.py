@@ -31,8 +31,8 @@ class SquaredMutualInformation(DensityRatioMeasure):
     n_basis : int, default=100
         Number of kernel centres, drawn from the rows.
     centers : {"balanced", "uniform"}, default="balanced"
-        "balanced" draws as evenly over the classes as they allow; "uniform" draws from all rows alike,
-        as the paper does.
+        "balanced" draws the same number of rows from every class, as far as the classes have enough rows;
+        "uniform" draws from all rows with equal probability, as the paper does.
     cv : int, splitter or list of splits, default=5
         Number of folds, stratified for classes; or a splitter, or its splits, whose test parts cover every
         row once (training parts are not used).

@@ -58,7 +58,7 @@ class WeightsDisplay(_BarDisplay):
     Parameters
     ----------
     weights : array-like of float, shape (k,)
-        One for each feature to show; at most 40 are drawn, the largest.
+        One weight for each feature; of more than 40 features, those with the 40 largest weights are drawn.
     names : sequence of str or None, default=None
         Their names; None is x0, x1, ...
     weight_name : str, default="weight"
@@ -207,8 +207,8 @@ class ContributionsDisplay(_BarDisplay):
     def __init__(self, contributions: Contributions) -> None:
         if not isinstance(contributions, Contributions):
             raise ValueError(
-                f"contributions={contributions!r:.60} are no contributions: pass what explain.contributions "
-                "returns."
+                f"contributions={contributions!r:.60} is not a Contributions: pass what "
+                "explain.contributions returns."
             )
         self.contributions = contributions
 

@@ -141,7 +141,7 @@ class RedundancyDisplay(_MatrixDisplay):
     def __init__(self, redundancy: Redundancy, *, values: str = "smi") -> None:
         if not isinstance(redundancy, Redundancy):
             raise ValueError(
-                f"redundancy={redundancy!r:.60} is no redundancy: pass what explain.redundancy returns."
+                f"redundancy={redundancy!r:.60} is not a Redundancy: pass what explain.redundancy returns."
             )
         _check_values(values, REDUNDANCIES)
         self.redundancy = redundancy
@@ -270,7 +270,7 @@ class InteractionsDisplay(_MatrixDisplay):
     def __init__(self, interactions: Interactions, *, values: str = "z") -> None:
         if not isinstance(interactions, Interactions):
             raise ValueError(
-                f"interactions={interactions!r:.60} are no interactions: pass what explain.interactions "
+                f"interactions={interactions!r:.60} is not an Interactions: pass what explain.interactions "
                 "returns."
             )
         _check_values(values, INTERACTIONS)

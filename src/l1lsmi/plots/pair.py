@@ -116,7 +116,7 @@ class PairDisplay(Display):
                 )
         for name, given in (("names", names), ("levels", levels)):
             if isinstance(given, str) or len(given) != 2:
-                raise ValueError(f"{name}={given!r:.60} is no pair: pass one entry for each feature.")
+                raise ValueError(f"{name}={given!r:.60} is not a pair: pass one entry for each feature.")
         self.names = (str(names[0]), str(names[1]))
         self.levels = (levels[0], levels[1])
         self.classes = classes
@@ -377,7 +377,7 @@ def _strongest(selector: Any, selected: HostArray) -> tuple[int, int]:
 def _pair(features: Any, names: tuple[str, ...]) -> tuple[int, int]:
     """Indices of two features."""
     if isinstance(features, str) or not hasattr(features, "__len__") or len(features) != 2:
-        raise ValueError(f"features={features!r:.60} is no pair: pass two names or indices of features.")
+        raise ValueError(f"features={features!r:.60} is not a pair: pass two names or indices of features.")
     return _index(features[0], names), _index(features[1], names)
 
 

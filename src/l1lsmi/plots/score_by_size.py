@@ -104,10 +104,10 @@ class ScoreBySizeDisplay(Display):
     ) -> Self:
         """Draw the scores of sets of each size.
 
-        Where the selector has chosen the number, the line is what sets of each size predict in rows that the
-        search has not seen (``validation_``), with standard errors. Otherwise, with data, smaller and larger
-        sets are scored by `l1lsmi.explain.score_by_size`. Without data, the line is the best score of each
-        size on the search path.
+        If the selector has chosen the number of features, the line shows how well sets of each size predict
+        rows that the search has not seen (``validation_``), with standard errors. Otherwise, with data,
+        smaller and larger sets are scored by `l1lsmi.explain.score_by_size`. Without data, the line is the
+        best score of each size on the search path.
 
         Parameters
         ----------

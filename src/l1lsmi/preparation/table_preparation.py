@@ -63,8 +63,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     ----------
     na_values : sequence of str, default=()
         Text that stands for a missing value, beside the empty text, NA, N/A, n/a, n.a., NaN, NaT, <NA>, null,
-        ?, a point and a dash (which is a value in a column with plus signs). Numbers such as "-999" are
-        missing in columns of numbers too.
+        ?, a point and a dash (which is a value in a column with plus signs). A number in this list, such as
+        "-999", is a missing value in numeric columns too.
     categorical : sequence of str, default=()
         Columns to treat as categories, whatever their values are, such as postal codes.
     drop : sequence of str, default=()
@@ -92,10 +92,11 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    The result is a frame of the library of X: pandas, polars (with columns of type Enum) or pyarrow (with
-    columns of type dictionary), and pyarrow for a table of `l1lsmi.files`; `set_output` chooses pandas or
-    polars. In `transform`, columns that `fit` has not seen are ignored; a level that it has not seen becomes
-    missing, and so does a cell that is no number in a column of numbers, with a warning.
+    The result is a frame of the same library as X: pandas, polars (categories are columns of type Enum) or
+    pyarrow (categories are columns of type dictionary). For a table of `l1lsmi.files`, it is a pyarrow table.
+    `set_output` chooses pandas or polars. In `transform`, columns that `fit` has not seen are ignored; a
+    level that it has not seen becomes missing, and so does a cell that is not a number in a column of
+    numbers, with a warning.
 
     Examples
     --------
@@ -180,7 +181,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         return self._frame_of(frame, [reading.cells for reading in read.values()])
 
     def transform(self, X: Any) -> Any:
-        """Read the cells of new rows as those of `fit`.
+        """Read new rows in the same way as the rows of `fit`.
 
         Parameters
         ----------

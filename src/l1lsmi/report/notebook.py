@@ -54,7 +54,7 @@ class Report:
         return self._html
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page as one HTML file, which replaces an existing one once it is complete.
+        """Write the page as one HTML file; an existing file is replaced only when the page is complete.
 
         Parameters
         ----------

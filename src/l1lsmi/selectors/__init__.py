@@ -1,7 +1,7 @@
 """The scikit-learn estimators: validate, search, store what was learned.
 
-Which parts make which method: `FeatureSelector` takes any measure and any strategy that fit together.
-Those with a name of their own are
+`FeatureSelector` takes any measure and any strategy that fit together. These combinations have names of
+their own:
 
 - `L1Path` or `L1Paper` x `SquaredMutualInformation`: l1-LSMI (`L1LSMI`);
 - `L1Path` or `L1Paper` x `HSIC`: l1-HSIC (`L1HSIC`);

@@ -54,8 +54,9 @@ class L1HSIC(L1Selector):
         are computed from the non-zero values, and "auto" is 300 to 1,000 columns, whatever the strategy: the
         more rows, the fewer columns.
     p_value : bool, default=True
-        Whether to compute a p-value from rows that the search has not seen, if the effects in all rows are
-        not clear and these rows are needed for nothing else. False saves the time of these searches.
+        Whether to make searches on parts of the rows only for a p-value from unseen rows. They are made if
+        the effects in all rows are not clear, and unseen rows choose neither the number of features nor the
+        pool. False saves the time of these searches.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Columns that are categories, whose values are only equal or different: names, numbers or a mask.
         "from_dtype" takes columns of text and of categorical types of a dataframe; ordered categories are
@@ -132,9 +133,9 @@ class L1HSIC(L1Selector):
     order_ : ndarray of int, shape (n_features,)
         All features, in an order in which the first k are the set of k features.
     order_sizes_ : ndarray of int or None
-        With constraints: entry j is the number of features at the beginning of ``order_`` that are the set of
-        j features (or groups), or -1 if j is less than the number of features in ``must_include``. ``order_``
-        then begins with the features in ``must_include``, and leaves out features that the constraints do not
+        With constraints: the set of j features (or groups) is the first ``order_sizes_[j]`` features of
+        ``order_``. The entry is -1 if ``must_include`` has more than j features (or groups). ``order_``
+        begins with the features in ``must_include``, and leaves out features that the constraints do not
         allow to be added. None without constraints.
     validation_ : Validation or None
         How well sets of k features predict the target in rows that the search has not seen: arrays ``k``,

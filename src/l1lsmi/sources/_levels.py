@@ -114,8 +114,8 @@ class Levels:
                 )
             if len(numbers) == MAX_LEVELS:
                 raise ValueError(
-                    f"X has more than {MAX_LEVELS} levels in column {name}, which categories of rows that "
-                    "are not in memory cannot have: leave it out, or merge levels."
+                    f"X has more than {MAX_LEVELS} levels in column {name}, too many for rows that are not "
+                    "in memory: leave the column out, or merge levels."
                 )
             numbers[levels[code]] = len(numbers)
             counts.append(0.0)

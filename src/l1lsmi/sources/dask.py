@@ -62,7 +62,7 @@ GONE = (
 def open_dask(
     X: Any, y: Any, resources: Resources, sample_weight: Any = None, categorical: Any = "from_dtype"
 ) -> OpenRows:
-    """Open a dask array or dataframe, on the cluster of the present client or else a chunk at a time."""
+    """Open a dask array or dataframe: on the cluster of the current client, or else one chunk at a time."""
     check_named(y)
     if not isinstance(getattr(X, "ndim", None), int):
         raise ValueError(f"X is a {type(X).__name__} of dask: pass an array or a dataframe.")

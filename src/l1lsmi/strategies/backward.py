@@ -22,16 +22,16 @@ class Backward(GreedySearch):
     """Remove one feature at a time, always the one without which the set scores highest.
 
     It detects interactions; the time grows with the square of the number of features. The path has every set
-    on the way. Groups of features are removed as a whole. With a budget, the features whose removal costs the
-    least score per unit of cost are removed first, and the best allowed set on the way is taken.
+    on the way. Groups of features are removed as a whole. With a budget, each step removes the feature that
+    loses the least score per unit of its cost, and the best allowed set on the way is taken.
 
     Parameters
     ----------
     shortlist : int or None, default=4
         Number of candidates that a step scores in full, with measures that choose a model by
         cross-validation: all candidates are first compared under the model of the current set, and the best
-        are scored in full. A step with at most five times as many candidates scores all of them in full; None
-        always does.
+        are scored in full. If a step has at most five times this number of candidates, all are scored in
+        full. With None, all are always scored in full.
     time_limit : float or None, default=None
         Seconds after which the set so far is returned; surplus features are removed by the scores of the last
         step.

@@ -31,8 +31,8 @@ class Forward(GreedySearch):
     shortlist : int or None, default=4
         Number of candidates that a step scores in full, with measures that choose a model by
         cross-validation: all candidates are first compared under the model of the current set, and the best
-        are scored in full. A step with at most five times as many candidates scores all of them in full; None
-        always does.
+        are scored in full. If a step has at most five times this number of candidates, all are scored in
+        full. With None, all are always scored in full.
     time_limit : float or None, default=None
         Seconds after which the set so far is returned; missing features are added by the scores of the last
         step.

@@ -1,13 +1,13 @@
 """A descending, warm-started path of l1 balls. With squared-loss mutual information this is l1-LSMI.
 
-The search begins with the set whose effects of single features, pairs and triples explain most of the target
-(`_numerics/terms`), which shows weak effects among many features. Restarts go on from there: each begins
-with all features and a narrow kernel, because wide kernels see every feature alone, narrow ones all
-interactions at once. It ascends on the cross-validation score itself, whose gradient costs no more than that
-of the estimate, then the radius shrinks until the weakest features reach zero, and it goes on from there. No
-width has to be searched: weights and width enter the kernel as one, so that the weights stay on their ball
-and the width follows. Sets are compared by their leave-one-out loss, where the measure has one, and the best
-ones are refined by exchanges of features.
+The search begins with the effects of single features, pairs and triples (`_numerics/terms`), which show even
+weak effects among many features. Its first candidate is the set whose effects explain most of the target.
+Restarts go on from there: each begins with all features and a narrow kernel, because wide kernels see every
+feature alone, narrow ones all interactions at once. It ascends on the cross-validation score itself, whose
+gradient costs no more than that of the estimate, then the radius shrinks until the weakest features reach
+zero, and it goes on from there. No width has to be searched: weights and width enter the kernel as one, so
+that the weights stay on their ball and the width follows. Sets are compared by their leave-one-out loss,
+where the measure has one, and the best ones are refined by exchanges of features.
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ class L1Path(L1Weighting):
     does not use those of the measure.
 
     With constraints, features that must be selected and covariates are part of all kernels and effects. The
-    sets that effects and restarts propose are changed into allowed sets, and the best of these are improved
-    by exchanges of one or two features or groups; with a budget, also by additions and removals. If only few
-    sets are allowed, all of them are compared.
+    sets found by the effects and by the restarts are changed into allowed sets. The best of these are
+    improved by exchanging one or two features or groups; with a budget, also by adding and removing features
+    or groups. If only few sets are allowed, all of them are compared.
 
     Parameters
     ----------

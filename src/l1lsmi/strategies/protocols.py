@@ -1,4 +1,4 @@
-"""What strategies need of a measure that is bound to data.
+"""What strategies need from a measure that is bound to data.
 
 Every strategy names one of these protocols in ``needs``. They are checked once, before a search begins, and
 so is what ``draws`` and ``set_scorer`` return; the error lists what is missing.

@@ -1,9 +1,9 @@
 """Rows that a search has not seen decide how many columns it may choose from, and how many it selects.
 
-The rows are shuffled and cut into eight blocks. The first search sees the first half of them, the next one
-five blocks, then six, then seven. The sets that they find are judged by how well they predict the target in
-all blocks that the search has not seen (`_numerics/held_out`). Half of few rows may not show which features
-act together: there, sizes are judged by searches that see all blocks but one, each block in turn.
+The rows are shuffled and cut into eight blocks. The first search sees four blocks, the next one five, then
+six, then seven. The sets that they find are judged by how well they predict the target in all blocks that the
+search has not seen (`_numerics/held_out`). Half of few rows may not show which features act together: there,
+sizes are judged by searches that see all blocks but one, each block in turn.
 
 The p-value comes from the block next to those that a search has seen: given the rows before it, the p-value
 of a block is uniform where the target does not depend on the features, so that the four p-values are
@@ -63,7 +63,7 @@ STRONG_EVIDENCE = 0.02
 
 
 def wide_pools(n_columns: int, k: int) -> list[int]:
-    """Numbers of columns that a search may be restricted to where they outnumber rows, all of them last."""
+    """Sizes of the pools to compare where columns outnumber rows; the last pool has all columns."""
     sizes = [max(size, least * k) for size, least in WIDE_POOLS]
     return [*(size for size in sizes if 2 * size <= n_columns), n_columns]
 
@@ -99,11 +99,11 @@ def search_validated(
     seed: int = 0,
     constraints: Constraints | None = None,
 ) -> tuple[Any, Validation | None]:
-    """Select features, with unseen rows where they have something to decide.
+    """Select features, with decisions by unseen rows where they are needed.
 
-    They decide how many columns the search may choose from where columns outnumber rows or the search itself
-    has not found clear effects, how many features are selected where no number is given, and whether there is
-    evidence of dependence.
+    Unseen rows decide how many columns the search may choose from where columns outnumber rows or the search
+    itself has not found clear effects, how many features are selected where no number is given, and whether
+    there is evidence of dependence.
 
     Parameters
     ----------

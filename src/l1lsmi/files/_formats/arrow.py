@@ -46,8 +46,8 @@ def read(data: bytes, source: str, options: Options) -> TableBuilder:
         names = found.column_names  # raises where a name is no text
     if found.num_rows == 0 or found.num_columns == 0:
         raise FileProblem(
-            f"{printable(source)} has {found.num_rows} rows and {found.num_columns} columns: there is "
-            "nothing to read."
+            f"{printable(source)} has {found.num_rows} rows and {found.num_columns} columns: pass a "
+            "file with rows and columns."
         )
     table = TableBuilder(names)
     add_table(table, range(found.num_columns), found, source)

@@ -26,6 +26,7 @@ def read(data: bytes, source: str, options: Options) -> TableBuilder:
     table = table_of_named_arrays(contents.arrays, source, options.array)
     if left_out := contents.strings:
         table.add_note(
-            f"Left out {counted(len(left_out), 'variable')} of neither numbers nor text: {listed(left_out)}."
+            f"Left out {counted(len(left_out), 'variable')} with neither numbers nor text: "
+            f"{listed(left_out)}."
         )
     return table

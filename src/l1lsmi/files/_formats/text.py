@@ -181,8 +181,8 @@ def _header(text: bytes, delimiter: str, source: str) -> tuple[list[str], list[s
         first = next(records, None)
     except csv.Error as error:
         raise FileProblem(
-            f"{printable(source)} has a row of names that cannot be parsed, perhaps because a quote is not "
-            f"closed ({error})."
+            f"{printable(source)} has a row of names that cannot be parsed ({error}): check that every "
+            "quote in it is closed."
         ) from None
     if first is None:
         hint = ", perhaps because a quote is not closed" if text.count(b'"') % 2 else ""
