@@ -7,6 +7,7 @@ import pytest
 
 from l1lsmi import L1LSMI
 from l1lsmi._validation.target import check_target
+from l1lsmi.explain._values import gap_of_repeated
 from l1lsmi.report import collect, render, schema
 from l1lsmi.report._pair_plots import MAX_DOTS, MAX_PLOTS, MIN_DOTS, least_z, pair_plots
 from l1lsmi.report._values import ShownColumn
@@ -98,3 +99,16 @@ def test_names_may_break_between_words_alone():
     assert str(_breakable("mean_of_x1.5-or_2<b>Name")) == "mean_<wbr>of_<wbr>x1.5-<wbr>or_2&lt;b&gt;Name"
     assert str(_breakable("p < 0.05; 1,000 rows")) == "p &lt; 0.05; 1,000 rows"
     assert str(_breakable("bloodPressure")) == "blood<wbr>Pressure"
+
+
+def test_whole_numbers_that_repeat_are_spread():
+    rng = np.random.default_rng(0)
+    ages = rng.integers(20, 60, 400).astype(float)
+    target = check_target(ages + rng.normal(size=400) > 40, "classification")
+    (plot,) = pair_plots(columns(ages, rng.normal(size=400)), target, PAIRS[:1], 1)["pairs"]
+    places = np.array(plot["x"]["values"])
+    assert len(np.unique(places)) > 200 and np.abs(places - np.round(places)).max() <= 0.3 + 1e-3
+    np.testing.assert_array_equal(np.round(places), ages[: places.size])
+    assert plot["x"]["range"] == pytest.approx([ages.min() - 0.3, ages.max() + 0.3], abs=0.01)
+    assert gap_of_repeated(ages) == 1 and gap_of_repeated(np.array([1.0, 1.0])) == 0
+    assert gap_of_repeated(rng.normal(size=400)) == 0

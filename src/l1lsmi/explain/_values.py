@@ -14,6 +14,8 @@ from l1lsmi._validation.columns import Columns, is_frame, levels_in_order
 
 DAYS_SINCE = "days since 1970-01-01"
 DAYS = "days"
+#: Rows for each different number on average, from which on the numbers repeat.
+REPEATED = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +43,14 @@ class ColumnValues:
     @property
     def n_missing(self) -> int:
         return int(np.isnan(self.x).sum())
+
+
+def gap_of_repeated(values: HostArray) -> float:
+    """Smallest difference of numbers that repeat, such as ages in years; 0 where most are different."""
+    known = values[np.isfinite(values)]
+    distinct = np.unique(known)
+    repeat = distinct.size > 1 and known.size >= REPEATED * distinct.size
+    return float(np.diff(distinct).min()) if repeat else 0.0
 
 
 def column_values(X: Any, x: Any, columns: Columns | None, j: int) -> ColumnValues:

@@ -11,7 +11,7 @@ import numpy as np
 
 from l1lsmi._arrays import HostArray
 from l1lsmi.explain._fitted import column_names, fitted_weights, read_columns, selected_columns, task_of
-from l1lsmi.explain._values import ColumnValues, column_values
+from l1lsmi.explain._values import ColumnValues, column_values, gap_of_repeated
 from l1lsmi.explain.sample import encode_target, sample_target
 from l1lsmi.plots._axes import (
     DARK,
@@ -38,8 +38,9 @@ MISSING = "missing"
 class PairDisplay(Display):
     """Two features against the target: one dot per row, coloured by its class or by a numeric target.
 
-    Missing values are in a strip of their own, beyond a dotted line. Levels of a category are side by side,
-    and their dots are spread at random, so that rows with the same levels can be seen.
+    Missing values are in a strip of their own, beyond a dotted line. Levels of a category are side by side.
+    Dots of levels, and of numbers that repeat, are spread at random, so that rows with the same values can be
+    seen.
 
     Parameters
     ----------
@@ -304,6 +305,7 @@ def _placed(values: HostArray, levels: Sequence[Any] | None, rng: np.random.Gene
     spread = rng.uniform(-0.3, 0.3, size=values.size)
     if levels is not None:
         return _placed_levels(values, missing, levels, spread)
+    values = values + gap_of_repeated(values) * spread
     if not missing.any():
         return _Placed(values, None, None, None, False)
     low, high = (values[~missing].min(), values[~missing].max()) if not missing.all() else (0.0, 1.0)

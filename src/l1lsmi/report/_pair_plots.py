@@ -12,6 +12,7 @@ from scipy.stats import norm
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.target import Target
+from l1lsmi.explain._values import gap_of_repeated
 from l1lsmi.explain.sample import sample_target
 from l1lsmi.report._feature_plots import CLIPPED, MAX_CLASS_NAME
 from l1lsmi.report._names import decoded_target, printable
@@ -29,6 +30,8 @@ MAX_COLOURS = 7
 N_COLOURS, N_BINS = 5, 3
 #: Share of the range of most values beyond which values are drawn at the edge.
 MARGIN = 0.3
+#: Multiples of these, modulo 1, are far apart: they spread dots with equal numbers, across and up.
+SPREAD_STEPS = (0.6180339887, 0.7548776662)
 #: Probability of at least one plot where no pair has an interaction.
 LEVEL = 0.05
 #: Least share of the highest z-score: a strong interaction raises the z-scores of other pairs.
@@ -96,8 +99,8 @@ def _plot(first: ShownColumn, second: ShownColumn, target: Target, sample: HostA
     for colour, (_, members) in enumerate(colours):
         colour_of[members] = colour
     return {
-        "x": x.described(rows),
-        "y": y.described(rows),
+        "x": x.described(rows, SPREAD_STEPS[0]),
+        "y": y.described(rows, SPREAD_STEPS[1]),
         "is_number": not target.is_classification,
         "colours": [name for name, _ in colours],
         # Of two classes the table has the share of the rarer one; of more, the most frequent one.
@@ -171,8 +174,11 @@ class _Axis:
             found.append((MISSING, np.flatnonzero(~self.column.has_value)))
         return found
 
-    def described(self, rows: HostArray) -> dict[str, Any]:
-        """Labels of the groups; where numbers have their edges; and the values of the dots."""
+    def described(self, rows: HostArray, step: float) -> dict[str, Any]:
+        """Labels of the groups; where numbers have their edges; and the values of the dots.
+
+        Numbers that repeat are spread by less than half of the gap between them, as levels are.
+        """
         labels = [name for name, _ in self.groups]
         unit = {"unit": self.column.unit}
         if not self.is_number:
@@ -183,22 +189,22 @@ class _Axis:
         x = self.column.x
         ends = [members for name, members in self.groups if name != MISSING]
         edges = [(x[low].max() + x[high].min()) / 2 for low, high in pairwise(ends)]
+        spread = gap_of_repeated(x) * (0.6 * (np.arange(rows.size) * step % 1) - 0.3)
         return {
             "labels": labels,
-            "range": _range(x[self.column.has_value]),
+            "range": _range(x[self.column.has_value], float(np.abs(spread).max(initial=0.0))),
             "edges": numbers(edges),
-            "values": numbers(x[rows], 4),
+            "values": numbers(x[rows] + spread, 4),
             **unit,
         }
 
 
-def _range(values: HostArray) -> list[float | None]:
-    """The range of the values, without those that are far from the others."""
+def _range(values: HostArray, spread: float) -> list[float | None]:
+    """The range of the values and their spread, without those that are far from the others."""
     low, high = np.percentile(values, [CLIPPED, 100 - CLIPPED])
-    beyond = MARGIN * (high - low)
-    if low == high:
-        return [number(values.min()), number(values.max())]
-    return [number(max(values.min(), low - beyond)), number(min(values.max(), high + beyond))]
+    beyond = MARGIN * (high - low) if low < high else np.inf
+    lowest, highest = max(values.min(), low - beyond), min(values.max(), high + beyond)
+    return [number(lowest - spread), number(highest + spread)]
 
 
 def _cells(
