@@ -17,7 +17,7 @@ from sklearn.svm import LinearSVC
 
 from l1lsmi import L1LSMI, FeatureSelector
 from l1lsmi.baselines import MRMR, LassoK
-from l1lsmi.evaluation import Estimate, selection_scores
+from l1lsmi.evaluation import Estimate, SelectionScores, SetScores, selection_scores
 from l1lsmi.evaluation._metrics import class_metrics, number_metrics, of_overlapping_folds
 from l1lsmi.evaluation._models import predict_rows
 from l1lsmi.evaluation._words import how_tested, model_sentences, shown
@@ -291,6 +291,31 @@ def test_sentences_tell_the_errors():
         assert f"{words} {number}" in first
     assert second.startswith("With the selected features, balanced accuracy is ") and "AUC" in second
     assert how_tested(found).startswith("In each of 5 folds")
+
+
+@pytest.mark.parametrize(
+    ("of_all", "of_rival", "sentences"),
+    [
+        ((0.2, 0.8), (0.21, 0.8), []),
+        ((0.2, 0.8), (0.1, 0.9), ["With the features of mRMR, error rate is clearly lower, 10.0 ± 1.0 %."]),
+        (
+            (0.19, 0.95),  # the errors of 20 % and 19 % do not differ clearly, the AUC does
+            (0.2, 0.7),
+            ["With all 1,000 features, AUC is clearly higher, 0.950 ± 0.010: more features may be needed."],
+        ),
+        ((0.3, 0.5), (0.3, 0.5), []),
+    ],
+)
+def test_a_sentence_says_where_other_features_are_clearly_better(of_all, of_rival, sentences):
+    def scores(name, error, auc):
+        metrics = {"error rate": Estimate(error, 0.01), "AUC": Estimate(auc, 0.01)}
+        return SetScores(name, 3, metrics, None)
+
+    sets = [scores("selected", 0.2, 0.8), scores("all features", *of_all), scores("mRMR", *of_rival)]
+    found = SelectionScores(
+        "classification", "error rate", "a model", {one.name: one for one in sets}, 90, 60, 90, 5
+    )
+    assert model_sentences(found, 1_000)[2:] == sentences
 
 
 # -- bad input --------------------------------------------------------------------------------

@@ -38,6 +38,8 @@ def shown(estimate: Estimate, metric: str) -> str:
 def model_sentences(scores: SelectionScores, n_features: int) -> list[str]:
     """The error of a model with the selected features, with all, with those of the best rival, and with none.
 
+    If all features, or those of the rival, are clearly better, a sentence says so.
+
     Parameters
     ----------
     scores : SelectionScores
@@ -64,7 +66,33 @@ def model_sentences(scores: SelectionScores, n_features: int) -> list[str]:
     if beside:
         parts = [f"{name} is {shown(one, name)}" for name, one in beside.items()]
         told.append(f"With the selected features, {' and '.join(parts)}.")
+    better = _clearly_better(scores, ALL)
+    if better is not None:
+        told.append(f"With all {n_features:,} features, {better}: more features may be needed.")
+    better = None if rival is None else _clearly_better(scores, rival)
+    if better is not None:
+        told.append(f"With the features of {rival}, {better}.")
     return told
+
+
+def _clearly_better(scores: SelectionScores, name: str) -> str | None:
+    """The first metric by which another set of features is clearly better than the selected ones, in words.
+
+    That is by more than two standard errors of the difference of independent estimates. Those of the same
+    rows mostly vary together, so that their difference varies less.
+    """
+    if name not in scores.sets:
+        return None
+    selected, other = scores.sets[SELECTED].metrics, scores.sets[name].metrics
+    for metric in (scores.metric, *BESIDE):
+        if metric not in selected or metric not in other:
+            continue
+        gain = other[metric].value - selected[metric].value
+        gain = -gain if metric == scores.metric else gain
+        if gain > 2 * math.hypot(selected[metric].standard_error, other[metric].standard_error):
+            change = "lower" if metric == scores.metric else "higher"
+            return f"{metric} is clearly {change}, {shown(other[metric], metric)}"
+    return None
 
 
 def how_tested(scores: SelectionScores) -> str:
