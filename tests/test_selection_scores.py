@@ -297,11 +297,13 @@ def test_sentences_tell_the_errors():
     ("of_all", "of_rival", "sentences"),
     [
         ((0.2, 0.8), (0.21, 0.8), []),
-        ((0.2, 0.8), (0.1, 0.9), ["With the features of mRMR, error rate is clearly lower, 10.0 ± 1.0 %."]),
+        ((0.2, 0.8), (0.1, 0.9), ["With the features of mRMR, the error rate is clearly lower."]),
         (
             (0.19, 0.95),  # the errors of 20 % and 19 % do not differ clearly, the AUC does
             (0.2, 0.7),
-            ["With all 1,000 features, AUC is clearly higher, 0.950 ± 0.010: more features may be needed."],
+            [
+                "With all 1,000 features, the AUC is clearly higher, 0.950 ± 0.010: more features may be needed."
+            ],
         ),
         ((0.3, 0.5), (0.3, 0.5), []),
     ],

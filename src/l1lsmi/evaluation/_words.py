@@ -90,8 +90,9 @@ def _clearly_better(scores: SelectionScores, name: str) -> str | None:
         gain = other[metric].value - selected[metric].value
         gain = -gain if metric == scores.metric else gain
         if gain > 2 * math.hypot(selected[metric].standard_error, other[metric].standard_error):
-            change = "lower" if metric == scores.metric else "higher"
-            return f"{metric} is clearly {change}, {shown(other[metric], metric)}"
+            if metric == scores.metric:  # the first sentence has its value
+                return f"the {metric} is clearly lower"
+            return f"the {metric} is clearly higher, {shown(other[metric], metric)}"
     return None
 
 
