@@ -301,9 +301,7 @@ def test_sentences_tell_the_errors():
         (
             (0.19, 0.95),  # the errors of 20 % and 19 % do not differ clearly, the AUC does
             (0.2, 0.7),
-            [
-                "With all 1,000 features, the AUC is clearly higher, 0.950 ± 0.010: more features may be needed."
-            ],
+            ["With all 50 features, the AUC is clearly higher, 0.950 ± 0.010: more features may be needed."],
         ),
         ((0.3, 0.5), (0.3, 0.5), []),
     ],
@@ -317,7 +315,7 @@ def test_a_sentence_says_where_other_features_are_clearly_better(of_all, of_riva
     found = SelectionScores(
         "classification", "error rate", "a model", {one.name: one for one in sets}, 90, 60, 90, 5
     )
-    assert model_sentences(found, 1_000)[2:] == sentences
+    assert model_sentences(found, 50)[2:] == sentences
 
 
 # -- bad input --------------------------------------------------------------------------------
