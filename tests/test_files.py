@@ -305,7 +305,7 @@ def test_arrays_of_an_archive():
         day=np.array(["1970-01-02", "NaT", "1970-01-01", "1970-01-01"], dtype="datetime64[D]"),
         records=np.array([(1, b"a"), (2, b"b"), (3, b"a"), (4, b"b")], dtype=[("r", "i4"), ("s", "S1")]),
     )
-    with pytest.raises(FileProblem, match="matrices of different numbers of rows, 'train' of shape"):
+    with pytest.raises(FileProblem, match="matrices with different numbers of rows, 'train' of shape"):
         read_table(io.BytesIO(data))
     with pytest.raises(FileProblem, match="no array named 'trein': did you mean 'train'"):
         read_table(io.BytesIO(data), array="trein")

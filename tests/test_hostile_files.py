@@ -80,14 +80,14 @@ TEXTS = {
     "long row": ('a,b\n1,"2\n3"\n\n4,5\n6,7,8\n', "has 3 values in line 6, where 2 are expected"),
     "a title above": ("Results of 2020\na,b,c\n1,2,3\n", "has 3 values in line 2, where 1 are expected"),
     "open quote": ('a,b\n1,2\n"3,4\n5,6\n', "a quote is not closed"),
-    "open quote in names": ('"a,b\n1,2\n3,4\n', "a quote is not closed"),
+    "open quote in names": ('"a,b\n1,2\n3,4\n', "check that every quote is closed"),
     "twice": ("a,b,a,c,a,b\n1,2,3,4,5,6\n", "has 3 columns named 'a' (1 other name repeated too)"),
     "twice and numbers": ("1,1,2\n1,2,3\n", "has 2 columns named '1'"),
     "no name inside": ("a,,c\n1,2,3\n4,5,6\n", "values without a name in 1 column, first in column 2"),
     "no names": (",,\n1,2,3\n", "without a name"),
     "nothing": (",\n,\n", "neither names of columns nor values"),
-    "zeros": (b"a,b\n1,\0\n", "not a table in text"),
-    "junk": (bytes(range(256)) * 20, "not a table in text"),
+    "zeros": (b"a,b\n1,\0\n", "not a text file"),
+    "junk": (bytes(range(256)) * 20, "not a text file"),
     "parquet": (b"PAR1\0\0\0", "it looks like parquet, so pass format='parquet'"),
     "workbook": (b"PK\x03\x04" + bytes(50), "damaged zip archive"),
     "half of UTF-16": (b"\xff\xfea\0b", "UTF-16"),
@@ -179,7 +179,7 @@ def test_formats_that_are_not_read_are_known_by_their_bytes():
     assert "never loaded" in refusal(io.BytesIO(pickle.dumps({"a": 1})))
     assert "numpy.savez" in refusal(io.BytesIO(saved(np.save, np.eye(2))))
     assert "old Excel format" in refusal(io.BytesIO(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(99)))
-    assert "no .npz and no .xlsx" in refusal(io.BytesIO(zipped(readme="x")))
+    assert "neither .npz nor .xlsx" in refusal(io.BytesIO(zipped(readme="x")))
 
 
 # -- nothing is unpickled ---------------------------------------------------------------------
@@ -343,9 +343,9 @@ def test_files_that_are_not_anndata(tmp_path):
     [SystemError("<cyfunction f at 0x7f9> returned a result"), TypeError("no method for <class 'a.B'>")],
 )
 def test_objects_of_libraries_are_not_named(error):
-    with pytest.raises(FileProblem, match=r"of another format\.$"), file_problems("in.h5ad", "AnnData"):
+    with pytest.raises(FileProblem, match=r"in another format\.$"), file_problems("in.h5ad", "AnnData"):
         raise error
-    with pytest.raises(FileProblem, match=r"of another format \(bad heap\)\.$"), file_problems("in", "HDF5"):
+    with pytest.raises(FileProblem, match=r"in another format \(bad heap\)\.$"), file_problems("in", "HDF5"):
         raise SystemError("<cyfunction f at 0x7f9> returned a result") from OSError("bad heap")
 
 

@@ -104,7 +104,7 @@ def test_drop_and_keep():
     for bad in ("drop", "keep", "categorical", "covariates"):
         with pytest.raises(FileProblem, match=f"The target 'y' cannot be in {bad} too"):
             prepare(table, "y", **{bad: ["y"]})
-    with pytest.raises(FileProblem, match="no column beside the target 'y' that can be a feature"):
+    with pytest.raises(FileProblem, match="no column besides the target 'y' that can be a feature"):
         prepare(table, "y", keep=["still"])
 
 

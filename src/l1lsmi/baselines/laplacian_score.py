@@ -49,8 +49,8 @@ class LaplacianScore(GraphSelector):
         separately. "survival" takes times until an event, some of them censored, as a structured array or as
         columns (time, event), and uses their martingale residuals.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Columns that are categories: their names, numbers, or a mask. "from_dtype" takes columns of text and
-        of categorical types.
+        Columns that are categories: names, indices or a mask. "from_dtype" takes columns of text and of
+        categorical types.
 
     Attributes
     ----------

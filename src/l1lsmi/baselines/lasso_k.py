@@ -33,8 +33,8 @@ N_DECIMALS = 8
 class LassoK(Selector):
     """Select exactly k features by the lasso.
 
-    The penalty is decreased from where no feature is active to where k are. Only linear dependence is
-    detected. Features are standardised internally; constant ones come last.
+    The penalty is decreased, from a value at which no feature is active, until k features are active. Only
+    linear dependence is detected. Features are standardised internally; constant ones come last.
 
     A numeric target, or two classes coded as two numbers, is predicted by the lasso. The selected features
     are those with non-zero coefficients at the first knot of its path (in the order of decreasing penalty)
@@ -56,8 +56,8 @@ class LassoK(Selector):
         event, some of them censored, as a structured array or as columns (time, event), and uses their
         martingale residuals.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Columns that are categories: their names, numbers, or a mask. "from_dtype" takes columns of text and
-        of categorical types.
+        Columns that are categories: names, indices or a mask. "from_dtype" takes columns of text and of
+        categorical types.
 
     Attributes
     ----------
@@ -72,9 +72,9 @@ class LassoK(Selector):
     n_active_ : int
         Number of active features, less than k if no penalty gives k.
     scores_ : ndarray of float, shape (n_features,)
-        Norm of the coefficients plus the negative gradient of the squared loss: more than `alpha_` for
-        active features, at most `alpha_` for the others; the closer to `alpha_`, the closer they are to
-        becoming active. Minus infinity for constant features.
+        Norm of the sum of a feature's coefficients and the negative gradient of the squared loss. It is more
+        than `alpha_` for active features, and at most `alpha_` for the others: the closer it is to `alpha_`,
+        the closer the feature is to becoming active. Minus infinity for constant features.
     ranking_ : ndarray of int, shape (n_features,)
         1 for selected features; 2, 3, ... for the others by decreasing score.
     warnings_ : list of str
@@ -86,9 +86,9 @@ class LassoK(Selector):
 
     Notes
     -----
-    Of tied features, copies for instance, the first becomes active. If no penalty gives k active features
-    (k exceeds the number of rows, or of linearly independent features), those with the highest scores are
-    added, of equal scores those with the highest correlation with the target.
+    Of tied features, such as copies, the first becomes active. If no penalty gives k active features (k
+    exceeds the number of rows, or of linearly independent features), the features with the next highest
+    scores are added; those with equal scores are ordered by their correlation with the target.
 
     References
     ----------

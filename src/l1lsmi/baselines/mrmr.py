@@ -46,9 +46,9 @@ class MRMR(Selector):
     features are considered, so that interactions are not detected. Features are standardised internally;
     constant ones come last.
 
-    With ``relevance="discretised"``, features may be categories, whose levels are states as they are, and
-    have missing values, which are one more state. A category of more than 40 levels is first encoded as a
-    number, by the means of the target in its levels.
+    With ``relevance="discretised"``, features may be categories and may have missing values. The levels of a
+    category are its states, and "missing" is one more state. A category of more than 40 levels is first
+    encoded as a number, by the means of the target in its levels.
 
     Parameters
     ----------
@@ -58,15 +58,16 @@ class MRMR(Selector):
         "difference" is relevance minus mean redundancy; "quotient" is relevance over mean redundancy,
         where each redundancy is at least 0.001.
     relevance : {"discretised", "knn", "f"}, default="discretised"
-        "discretised" is the plug-in mutual information of states, in nats; "knn" the mutual information by
-        nearest neighbours of scikit-learn, which is slow; "f" the F statistic.
+        "discretised" is the plug-in estimate of the mutual information of states, in nats; "knn" is
+        scikit-learn's nearest-neighbour estimate of the mutual information, which is slow; "f" is the F
+        statistic.
     redundancy : {"auto", "discretised", "knn", "correlation"}, default="auto"
         "discretised" and "knn" are as for the relevance; "correlation" is the absolute Pearson correlation.
         "auto" is "correlation" for ``relevance="f"`` and otherwise the same as the relevance.
     n_bins : int or None, default=None
         Number of states of a discretised feature or target: bins with equal numbers of rows. None is three
-        states: below, within and above one standard deviation around the mean. A feature or target with at
-        most 10 distinct values, and at most half as many as rows, is not discretised.
+        states: below, within and above one standard deviation around the mean. A feature or target is not
+        discretised if it has at most 10 distinct values and there are at least twice as many rows.
     task : {"auto", "classification", "regression", "survival"}, default="auto"
         "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target.
         With several targets, the task of each target is decided separately. "survival" takes times until an
@@ -75,8 +76,8 @@ class MRMR(Selector):
     random_state : int, RandomState instance or None, default=None
         Seed of the small noise by which "knn" separates equal values; nothing else is random.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Columns that are categories: their names, numbers, or a mask. "from_dtype" takes columns of text and
-        of categorical types. Only for ``relevance="discretised"`` without ``redundancy="knn"``.
+        Columns that are categories: names, indices or a mask. "from_dtype" takes columns of text and of
+        categorical types. Only for ``relevance="discretised"`` without ``redundancy="knn"``.
 
     Attributes
     ----------
@@ -87,8 +88,9 @@ class MRMR(Selector):
     relevance_ : ndarray of float, shape (n_features,)
         Relevance of every feature; 0 for constant ones.
     scores_ : ndarray of float, shape (n_features,)
-        Difference or quotient of relevance and redundancy: for selected features at their selection, for
-        the others after the last selection; minus infinity for constant ones.
+        Difference or quotient of relevance and redundancy: for a selected feature, its value when the feature
+        was selected; for the others, the value after the last selection. Minus infinity for constant
+        features.
     ranking_ : ndarray of int, shape (n_features,)
         1 for selected features; 2 for the next one, and so on by decreasing score.
     warnings_ : list of str

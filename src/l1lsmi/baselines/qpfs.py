@@ -47,14 +47,14 @@ class QPFS(Selector):
     .. math:: \min_w \tfrac12 (1 - \alpha) w^\top Q w - \alpha f^\top w
         \quad\text{subject to}\quad w \ge 0,\ \sum_i w_i = 1
 
-    where Q contains the absolute Pearson correlations between features and f those with the target. The
-    features with the largest weights are selected. Features are standardised internally; constant ones are
-    left out and come last.
+    where Q contains the absolute Pearson correlations between features, and f those between each feature and
+    the target. The features with the largest weights are selected. Features are standardised internally;
+    constant ones are left out and come last.
 
-    The correlation of a category with a number is the correlation ratio, that of two categories Cramer's V. A
-    category of more than 40 levels is first encoded as a number, by the means of the target in its levels. In
-    Q, a missing value counts as the mean; rows in which a feature is missing are left out of its correlation
-    with the target.
+    The correlation of a category with a number is the correlation ratio, and the correlation of two
+    categories is Cramer's V. A category of more than 40 levels is first encoded as a number, by the means of
+    the target in its levels. In Q, a missing value counts as the mean; rows in which a feature is missing are
+    left out of its correlation with the target.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class QPFS(Selector):
         Number of features, or a fraction of all features strictly between 0 and 1; None selects half.
     alpha : float or None, default=None
         Between 0 (only redundancy) and 1 (only relevance: features are ranked by their correlation with the
-        target). None balances the two: with the means q of Q and f of f it is q / (q + f).
+        target). None balances the two: it is mean(Q) / (mean(Q) + mean(f)).
     n_nystrom : int or None, default=None
         Number of randomly drawn features of the Nystrom approximation of Q, with which memory and time are
         linear in the number of features. None computes all of Q.
@@ -70,13 +70,13 @@ class QPFS(Selector):
         "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target.
         With several targets, the task of each target is decided separately. "survival" takes times until an
         event, some of them censored, as a structured array or as columns (time, event), and uses their
-        martingale residuals. The correlation with classes is the mean of those with the class indicators,
-        weighted by the frequencies of the classes.
+        martingale residuals. The correlation with classes is the mean of the correlations with the class
+        indicators, weighted by the frequencies of the classes.
     random_state : int, RandomState instance or None, default=None
-        Seed of the features for ``n_nystrom``; nothing else is random.
+        Seed for drawing the features of ``n_nystrom``; nothing else is random.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Columns that are categories: their names, numbers, or a mask. "from_dtype" takes columns of text and
-        of categorical types.
+        Columns that are categories: names, indices or a mask. "from_dtype" takes columns of text and of
+        categorical types.
 
     Attributes
     ----------
@@ -107,10 +107,10 @@ class QPFS(Selector):
     features than rows. The program is then not convex: Q is replaced by the nearest positive semi-definite
     matrix, in which these eigenvalues are 0. With more than 2,500 features, only products of this matrix with
     a few vectors are computed, by Lanczos steps: time grows with the square of the number of features and not
-    with its cube, and the objective is accurate to about six digits, the weights to three. Where the Lanczos
-    steps do not converge, as with many features that are nearly copies of each other, the matrix is computed.
-    Often few weights are positive; further features are then selected by their scores. Copies of a feature
-    get equal weights.
+    with its cube, and the objective is accurate to about six digits, the weights to three. If the Lanczos
+    steps do not converge, as with many features that are nearly copies of each other, the whole matrix is
+    computed. Often few weights are positive; further features are then selected by their scores. Copies of a
+    feature get equal weights.
 
     References
     ----------

@@ -29,31 +29,31 @@ class ReliefF(Selector):
     r"""Select features by their differences between each row and its nearest neighbours.
 
     For classes (ReliefF), the score of a feature is its mean difference from the nearest neighbours in the
-    other classes, minus that from the nearest neighbours in the same class. For a numeric target (RReliefF),
-    it measures how strongly differences of the feature are associated with differences of the target among
-    nearest neighbours. Neighbours are near in all features, so that interactions are detected; redundancy is
-    not. The score for several targets is the mean over them.
+    other classes, minus its mean difference from the nearest neighbours in the same class. For a numeric
+    target (RReliefF), it measures how strongly differences of the feature are associated with differences of
+    the target among nearest neighbours. Neighbours are near in all features, so that interactions are
+    detected; redundancy is not. The score for several targets is the mean over them.
 
-    The difference of two levels of a category is 0 or 1. The difference from a missing value is the mean
-    difference from all values of the feature, and that of two missing values the mean over all pairs of
-    values. A category of more than 40 levels is first encoded as a number, by the means of the target in its
-    levels.
+    The difference of two levels of a category is 1, or 0 if they are equal. The difference of a value from a
+    missing value is its mean difference from all values of the feature; the difference of two missing values
+    is the mean over all pairs of values. A category of more than 40 levels is first encoded as a number, by
+    the means of the target in its levels.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
         Number of features, or a fraction of all features strictly between 0 and 1; None selects half.
     n_neighbors : int or "all", default=10
-        Number of nearest neighbours in each class, or in all rows for regression; "all" uses all rows. Of a
-        class with fewer rows all are used.
+        Number of nearest neighbours in each class, or in all rows for regression; "all" uses all rows. If a
+        class has fewer rows, all of them are used.
     miss_weights : {"uniform", "prior"}, default="uniform"
-        Weights of the other classes in the mean difference of a row from them: equal, or
-        :math:`p_c / (1 - p_{\text{own}})`, their fraction of the rows outside its own class. Both give the
-        same scores for two classes; not used in regression.
+        Weights of the other classes in the mean difference of a row from their rows: equal ("uniform"), or
+        :math:`p_c / (1 - p_{\text{own}})` ("prior"), the fraction of class c among the rows of the other
+        classes. Both give the same scores for two classes; not used in regression.
     discrete_threshold : int, default=10
-        A feature with at most this many distinct values is categorical: the difference of two values is 0
-        or 1. For the others it is their distance over the range of the feature. The threshold is at most
-        half the number of rows.
+        A feature with at most this many distinct values is categorical: the difference of two values is 1, or
+        0 if they are equal. For other features, it is the absolute difference of the values divided by the
+        range of the feature. The threshold is at most half the number of rows.
     task : {"auto", "classification", "regression", "survival"}, default="auto"
         "auto" treats labels and up to 20 distinct integers as classes, everything else as a numeric target.
         With several targets, the task of each target is decided separately. "survival" takes times until an
@@ -62,8 +62,8 @@ class ReliefF(Selector):
     n_jobs : int or None, default=None
         Number of threads, which process blocks of rows; the result does not depend on it.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Columns that are categories: their names, numbers, or a mask. "from_dtype" takes columns of text and
-        of categorical types.
+        Columns that are categories: names, indices or a mask. "from_dtype" takes columns of text and of
+        categorical types.
 
     Attributes
     ----------

@@ -26,12 +26,12 @@ class SPEC(GraphSelector):
 
     The graph has weights :math:`S` and degrees :math:`D`; its normalised Laplacian
     :math:`I - D^{-1/2} S D^{-1/2}` has eigenvalues :math:`0 = \lambda_1 \le \lambda_2 \le \ldots \le 2`,
-    and eigenvectors of small ones vary little between similar rows. With :math:`\alpha_j` the cosine of
-    :math:`D^{1/2} f` and the j-th eigenvector, a standardised feature :math:`f` is smooth if
+    and eigenvectors of small eigenvalues vary little between similar rows. With :math:`\alpha_j` the cosine
+    of :math:`D^{1/2} f` and the j-th eigenvector, a standardised feature :math:`f` is smooth if
     :math:`\varphi_1 = \sum_j \alpha_j^2 \lambda_j` is small, or :math:`\varphi_2 = \varphi_1 / (1 -
-    \alpha_1^2)`, or if :math:`\varphi_3 = \sum_{j=2}^{q+1} (2 - \lambda_j) \alpha_j^2` is large.
-    Features are scored one by one: neither interactions nor redundancy are detected. The score for several
-    targets is the mean over them.
+    \alpha_1^2)`, or if :math:`\varphi_3 = \sum_{j=2}^{q+1} (2 - \lambda_j) \alpha_j^2` is large. Features are
+    scored one by one: neither interactions nor redundancy are detected. The score for several targets is the
+    mean over them.
 
     A category counts as one 0/1 column for each level; its score is the sum of their numerators over the sum
     of their denominators. A missing value counts as the mean. With a target, a category of more than 40
@@ -61,8 +61,8 @@ class SPEC(GraphSelector):
         separately. "survival" takes times until an event, some of them censored, as a structured array or as
         columns (time, event), and uses their martingale residuals.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Columns that are categories: their names, numbers, or a mask. "from_dtype" takes columns of text and
-        of categorical types.
+        Columns that are categories: names, indices or a mask. "from_dtype" takes columns of text and of
+        categorical types.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class SPEC(GraphSelector):
     The graph of C classes has C eigenvalues 0 and all others 1. All three criteria then give the same
     ranking, by the fraction of the variance that is between the classes, as `LaplacianScore` does. In
     any graph "phi2" is the Laplacian score. A graph with more than q connected components has more than q
-    eigenvectors with the eigenvalue 0, which have no order: "phi3" then sums over all of them.
+    eigenvectors with the eigenvalue 0, whose order is arbitrary: "phi3" then sums over all of them.
 
     Which of several equidistant rows are neighbours depends on the order of the rows.
 

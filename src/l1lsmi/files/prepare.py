@@ -41,9 +41,9 @@ class Prepared:
     target : str
         For several targets, all names, separated by commas.
     columns : list of ColumnUse
-        One for each column of the file, in its order.
+        How each column of the file is used, in the order of the file.
     notes : tuple of str
-        Decisions made, one sentence each; those made in reading are in the notes of the table.
+        Decisions made, one sentence each; those made while reading the file are in the notes of the table.
     row_numbers : ndarray of int
         Rows of the table that are kept, from 0.
     targets : tuple of str
@@ -120,8 +120,8 @@ def prepare(
         What to do with missing values of features. "keep" leaves them missing; "drop" leaves out the row;
         "error" raises an error.
     na_values : sequence of str
-        Text that stands for a missing value, as in `l1lsmi.preparation.TablePreparation`; in the target,
-        groups, weights and covariates too.
+        Text that stands for a missing value, as in `l1lsmi.preparation.TablePreparation`; also applied to the
+        target, groups, weights and covariates.
     categorical, drop, keep : sequence of str
         As in `l1lsmi.preparation.TablePreparation`.
     max_levels : int
@@ -180,7 +180,9 @@ def prepare(
     to_predict = [_reread(table, name, na_values, notes) for name in targets]
     rows = np.flatnonzero(~np.logical_or.reduce([column.missing for column in to_predict]))
     if len(targets) > 1 and not rows.size:
-        raise FileProblem(f"{printable(table.source)} has no row with a value of each of {what}.")
+        raise FileProblem(
+            f"{printable(table.source)} has no row in which all of {what} have a value: choose other targets."
+        )
     y, task, tasks = read_targets(to_predict, task, rows, notes)
     if len(rows) < table.n_rows:
         n_dropped = counted(table.n_rows - len(rows), "row")
@@ -371,7 +373,7 @@ def _no_features(table: DataTable, what: str, targets: Sequence[str], columns: S
     others.sort(key=lambda use: use.used_as == LEFT_OUT + NOT_REQUESTED)
     why = f" ({quoted(others[0].name)} is {others[0].used_as})" if others else ""
     source = printable(table.source)
-    return f"{source} has no column beside {what} that can be a feature{why}."
+    return f"{source} has no column besides {what} that can be a feature{why}."
 
 
 def _is_constant(column: Any) -> bool:

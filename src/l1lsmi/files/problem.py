@@ -29,12 +29,12 @@ class FileProblem(ValueError):
 
 
 def empty_problem(source: str) -> FileProblem:
-    """The error of a file without data."""
+    """The error for an empty file."""
     return FileProblem(f"{printable(source)} is empty: pass a file with a row of names and rows of values.")
 
 
 def memory_problem(source: str) -> FileProblem:
-    """The error of a file that does not fit into memory."""
+    """The error for a file that does not fit into memory."""
     return FileProblem(f"{printable(source)} does not fit into memory: keep fewer rows or columns of it.")
 
 
@@ -42,8 +42,9 @@ def memory_problem(source: str) -> FileProblem:
 def file_problems(source: str, what: str) -> Iterator[None]:
     """Turn errors of a library that reads a file into `FileProblem`, and silence its warnings.
 
-    Libraries raise all sorts of errors on damaged files, and warn about what no user can change. Only calls
-    to such a library belong inside the ``with`` block, so that errors of this package keep their traceback.
+    Libraries raise all sorts of errors on damaged files, and issue warnings that the user can do nothing
+    about. Only calls to such a library belong inside the ``with`` block, so that errors of this package keep
+    their traceback.
 
     Parameters
     ----------
@@ -62,7 +63,7 @@ def file_problems(source: str, what: str) -> Iterator[None]:
         raise memory_problem(source) from None
     except Exception as error:
         raise FileProblem(
-            f"{printable(source)} cannot be read as {what}, it may be damaged or of another format"
+            f"{printable(source)} cannot be read as {what}: it may be damaged or in another format"
             f"{_reason(error)}."
         ) from error
 

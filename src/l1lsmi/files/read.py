@@ -28,7 +28,7 @@ def read_table(
     r"""Read a table from a file.
 
     Nothing in a file is executed or unpickled, and libraries that can crash on a damaged file run in a
-    process of their own.
+    separate process.
 
     Parameters
     ----------
@@ -41,9 +41,10 @@ def read_table(
         Character that separates the columns of CSV and TSV, or "tab". None infers it from the text: comma,
         semicolon, tab or vertical bar.
     sheet : str or None
-        Sheet of an Excel workbook; None is the only one that is not empty.
+        Sheet of an Excel workbook; None reads the only sheet that is not empty.
     array : str or None
-        Name of the matrix of features in a .npz or .mat file; None is ``X``, or the only matrix.
+        Name of the matrix of features in a .npz or .mat file. None uses ``X`` and all matrices with as many
+        rows; without ``X``, all matrices, which must have the same number of rows.
 
     Returns
     -------
@@ -58,8 +59,8 @@ def read_table(
     -----
     Missing values, numbers and dates in text are read in every format as `TablePreparation` of
     `l1lsmi.preparation` reads them. With a semicolon or a tab as the delimiter, a comma in numbers such as
-    "1,234" is a decimal comma. A CSV file has names in its first row; where these are all numbers, a note
-    says that the first row looks like data.
+    "1,234" is a decimal comma. The first row of a CSV file has the names of the columns; if all names are
+    numbers, a note says that this row looks like data.
 
     Examples
     --------

@@ -37,9 +37,10 @@ class Column:
         Strings are an array of objects, each a str, or None where it is missing.
     n_missing : int
     words : tuple of two str
-        What 0 and 1 of yes/no are called in the file.
+        The text in the file that stands for 0 and for 1 in a yes/no column.
     feature : bool
-        False for row names and other data about rows: it becomes a feature only if it is named in ``keep``.
+        False for row names and other data about rows: such a column becomes a feature only if it is named in
+        ``keep``.
     raw : array or None
         The values in the file, for writing them again; None where they are the same as ``values``.
     cells : Cells or None
@@ -80,11 +81,11 @@ class Column:
 
     @property
     def numbers_rows(self) -> bool:
-        """Whether values are start, start + 1, ...: they reveal the target where rows are sorted by it."""
+        """Whether values are start, start + 1, ...: these reveal a target that the rows are sorted by."""
         return self.kind == "number" and not self.n_missing and numbers_rows(self.values)
 
     def as_cells(self, as_category: bool) -> Cells:
-        """The cells before they are read; as the text of the file, if they are taken for a category."""
+        """The cells before they are parsed; for a category, the text of the file."""
         kind = str(getattr(self.raw, "type", ""))
         is_text = "string" in kind
         if (
@@ -113,11 +114,11 @@ class DataTable:
         In the order of the file.
     n_rows : int
     source : str
-        The path; "standard input" or "the stream" where there is none.
+        The path of the file, or "standard input" or "the stream".
     format : str
         "csv", "tsv", "parquet", "feather", "excel", "npz", "mat" or "h5ad".
     notes : tuple of str
-        Decisions made in reading it, one sentence each.
+        Decisions made while reading the file, one sentence each.
     sha256 : str or None
         Checksum of the bytes that were read.
     decimal : {".", ","}
@@ -171,7 +172,7 @@ class DataTable:
         return self.columns[self._index_of[name]]
 
     def column_cells(self, name: str, as_category: bool = False) -> Cells:
-        """The cells of a column before they are read, for `l1lsmi.preparation.TablePreparation`."""
+        """The cells of a column before they are parsed, for `l1lsmi.preparation.TablePreparation`."""
         return self.column(name).as_cells(as_category)
 
     def load(self, names: Sequence[str]) -> DataTable:
@@ -189,18 +190,18 @@ class DataTable:
 
 
 def split_names(texts: Sequence[str], table: DataTable) -> list[str]:
-    r"""Names of columns, of which several may be in one text, separated by commas.
+    r"""Split texts that have several names of columns, separated by commas.
 
     Parameters
     ----------
     texts : sequence of str
-        A column whose own name has a comma comes before the columns that its parts are named like.
+        Parts that together are the name of a column, such as "c,d" below, stay together.
     table : DataTable
 
     Returns
     -------
     list of str
-        Parts that name no column are among them.
+        Parts that are not the name of a column are included.
 
     Examples
     --------

@@ -89,7 +89,7 @@ def csv_text(table: DataTable, names: Sequence[str]) -> bytes:
 def _columns(table: DataTable, names: Sequence[str]) -> list[Column]:
     columns = [table.column(name) for name in names]
     if len(set(names)) < len(columns) or not columns:
-        raise ValueError(f"names must be different names of columns, at least one: got {list(names)!r}.")
+        raise ValueError(f"names={list(names)!r} must have at least one name, and each name only once.")
     return columns
 
 
@@ -98,7 +98,7 @@ def _suffix(path: Path) -> str:
     suffix = next((suffix for suffix in SUFFIXES if name.endswith(suffix)), None)
     if suffix is None:
         raise FileProblem(
-            f"{printable(path)} has an unknown format: let its name end with one of {', '.join(SUFFIXES)}."
+            f"{printable(path)} has an unknown format: use a name that ends in one of {', '.join(SUFFIXES)}."
         )
     return suffix
 

@@ -37,11 +37,11 @@ class FeatureSelector(PartsSelector):
         included, the effects are computed from the non-zero values, and "auto" is 300 to 1,000 columns,
         whatever the strategy: the more rows, the fewer columns.
     p_value : bool, default=True
-        Whether to make searches on parts of the rows only for a p-value from unseen rows. They are made if
-        the effects in all rows are not clear, and unseen rows choose neither the number of features nor the
-        pool. False saves the time of these searches.
+        Whether to search on parts of the rows if the only purpose is a p-value from unseen rows. This is the
+        case if the effects in all rows are not clear, and unseen rows choose neither the number of features
+        nor the pool. False saves the time of these searches.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Columns that are categories, whose values are only equal or different: names, numbers or a mask.
+        Columns that are categories, whose values are only equal or different: names, indices or a mask.
         "from_dtype" takes columns of text and of categorical types of a dataframe; ordered categories are
         numbers, by rank. Categories of more than 40 levels are encoded as numbers, by cross-fitted means of
         the target.
@@ -56,13 +56,13 @@ class FeatureSelector(PartsSelector):
         Bytes of memory that may be used in addition to X, by a measure that supports out-of-core data:
         `SquaredMutualInformation` or `HSIC`; see `L1LSMI` and `L1HSIC`.
     device : str or None, default=None
-        Where to work on X that is in memory, such as "cuda": it is copied there, by torch or else by CuPy.
-        None works where X is.
+        Device to compute on, such as "cuda", for a dense X in main memory: X is copied there by torch, or
+        else by CuPy. None computes where X is.
     precision : {"float64", "float32"}, default="float64"
         Data type of distances and kernels, for a measure that supports out-of-core data.
     random_state : int, RandomState instance or None, default=None
-        Seed of the measure and of the strategy; None takes the one of the measure. With up to 2,000 rows,
-        `L1Path` uses no random numbers: every seed gives the same answer.
+        Seed of the measure and of the strategy; None uses the ``random_state`` of the measure. With up to
+        2,000 rows, `L1Path` uses no random numbers: every seed gives the same answer.
     must_include, must_exclude : array-like or None, default=None
         Features that are always selected, and features that never are: names, indices or a mask. The features
         of ``must_include`` are part of the number of features to select.
@@ -76,9 +76,9 @@ class FeatureSelector(PartsSelector):
     costs : array-like of shape (n_features,), dict or None, default=None
         Positive costs of the features, or of those that a dict names; others cost 1.
     budget : float or None, default=None
-        In place of a number of features: the best set whose costs sum to at most this is selected. With
-        ``n_features_to_select="auto"``, rows that the search has not seen also decide how many features are
-        selected.
+        Largest total cost, in place of a number of features: the best set that costs at most this is
+        selected. With ``n_features_to_select="auto"``, rows that the search has not seen also decide how many
+        features are selected.
     checkpoint : str, path or None, default=None
         File in which the progress of the search is saved. A fit that was killed continues from this file when
         it is called again with the same data and parameters, and gives the same answer. The file is created
@@ -89,9 +89,9 @@ class FeatureSelector(PartsSelector):
         with more restarts, or another number of features.
     callbacks : callable, list of callables or None, default=None
         Called after every step with the number of the step, the best set so far (indices), its score and the
-        seconds since the fit began; one that returns True ends the search with the best set so far. Each
-        search on a part of the rows is one step, with the score NaN. Callbacks of scikit-learn, from version
-        1.9 on, are set by ``set_callbacks``.
+        seconds since the fit began; a callback that returns True ends the search with the best set so far.
+        Each search on a part of the rows is one step, with the score NaN. Callbacks of scikit-learn, from
+        version 1.9 on, are set by ``set_callbacks``.
 
     Attributes
     ----------
@@ -108,22 +108,23 @@ class FeatureSelector(PartsSelector):
         allow to be added. None without constraints.
     validation_ : Validation or None
         How well sets of k features predict the target in rows that the search has not seen: arrays ``k``,
-        ``mean``, ``standard_error`` and ``per_split``, and the choices that these rows made, ``best_k`` and
-        ``best_pool``. None if these rows were not needed (see ``n_features_to_select``, ``pool`` and
-        ``p_value``), or if the search was stopped.
+        ``mean``, ``standard_error`` and ``per_split``, and the number of features and the pool chosen by
+        these rows, ``best_k`` and ``best_pool``. None if these rows were not needed (see
+        ``n_features_to_select``, ``pool`` and ``p_value``), or if the search was stopped.
     p_value_ : float or None
         Probability that predictions agree at least this well with the target in rows that the search has not
         seen, if the target does not depend on the features. Without ``validation_``, it is an upper bound on
-        the probability that effects in all rows are as large as those found. There is a warning if it is
-        above 0.05. None if it is not known.
+        the probability of effects in all rows as large as those found, under the same condition. There is a
+        warning if it is above 0.05. None if it is not known.
     frequency_ : ndarray of float, shape (n_features,), or None
         How often each feature was selected in the searches on parts of the rows, from 0 to 1; None without
         ``validation_``.
     pool_size_ : int
         Number of columns that the search could choose from: see ``pool``.
     score_ : float
-        Score of the selected set; the mean over its features with `Ranking`. With `L1Path` and `L1Paper` it
-        is that of the weighted features. With covariates, its gain over that of the covariates alone.
+        Score of the selected set; the mean over its features with `Ranking`. With `L1Path` and `L1Paper`, it
+        is the score of the weighted features. With covariates, it is the gain over the score of the
+        covariates alone.
     path_ : list
         Steps of the search: every set with its score (`Step`) for `Forward`, `Backward` and `Exhaustive`, and
         every radius for `L1Path` and `L1Paper`. Empty for `Ranking`.

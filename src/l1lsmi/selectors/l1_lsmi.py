@@ -59,13 +59,13 @@ class L1LSMI(L1Selector):
         select, three times this number, or all columns; else it is all columns. It is also all columns with
         ``algorithm="paper"``, and with a splitter or a list as ``cv`` if columns do not outnumber rows. For a
         sparse X with more than 67 million values, zeros included, the effects are computed from the non-zero
-        values, and "auto" is 300 to 1,000 columns, whatever the strategy: the more rows, the fewer columns.
+        values, and "auto" is 300 to 1,000 columns, with either algorithm: the more rows, the fewer columns.
     p_value : bool, default=True
-        Whether to make searches on parts of the rows only for a p-value from unseen rows. They are made if
-        the effects in all rows are not clear, and unseen rows choose neither the number of features nor the
-        pool. False saves the time of these searches.
+        Whether to search on parts of the rows if the only purpose is a p-value from unseen rows. This is the
+        case if the effects in all rows are not clear, and unseen rows choose neither the number of features
+        nor the pool. False saves the time of these searches.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Columns that are categories, whose values are only equal or different: names, numbers or a mask.
+        Columns that are categories, whose values are only equal or different: names, indices or a mask.
         "from_dtype" takes columns of text and of categorical types of a dataframe; ordered categories are
         numbers, by rank. Categories of more than 40 levels are encoded as numbers, by cross-fitted means of
         the target.
@@ -77,12 +77,12 @@ class L1LSMI(L1Selector):
         Weights of classes, by which the weights of their rows are multiplied: a class that is not in the dict
         has weight 1, and "balanced" gives all classes the same sum of weights. None weights all rows alike.
     memory_limit : int or None, default=None
-        Bytes of memory that may be used in addition to X; rows that do not fit are computed again in every
-        step instead of being cached. None caches up to a quarter of a gigabyte, and on a device a part of its
-        free memory.
+        Bytes of memory that may be used in addition to X; intermediate results that do not fit are computed
+        again in every step instead of being cached. None caches up to a quarter of a gigabyte, and on a
+        device a part of its free memory.
     device : str or None, default=None
-        Where to work on X that is in memory, such as "cuda": it is copied there, by torch or else by CuPy.
-        None works where X is.
+        Device to compute on, such as "cuda", for a dense X in main memory: X is copied there by torch, or
+        else by CuPy. None computes where X is.
     precision : {"float64", "float32"}, default="float64"
         Data type of distances and kernels. "float32" takes about half of the memory that is used in addition
         to X, and less time with many columns or many rows, where distances and kernels are most of the work.
@@ -112,9 +112,9 @@ class L1LSMI(L1Selector):
     costs : array-like of shape (n_features,), dict or None, default=None
         Positive costs of the features, or of those that a dict names; others cost 1.
     budget : float or None, default=None
-        In place of a number of features: the best set whose costs sum to at most this is selected. With
-        ``n_features_to_select="auto"``, rows that the search has not seen also decide how many features are
-        selected.
+        Largest total cost, in place of a number of features: the best set that costs at most this is
+        selected. With ``n_features_to_select="auto"``, rows that the search has not seen also decide how many
+        features are selected.
     checkpoint : str, path or None, default=None
         File in which the progress of the search is saved. A fit that was killed continues from this file when
         it is called again with the same data and parameters, and gives the same answer. The file is created
@@ -125,9 +125,9 @@ class L1LSMI(L1Selector):
         with more restarts, or another number of features.
     callbacks : callable, list of callables or None, default=None
         Called after every step with the number of the step, the best set so far (indices), its score and the
-        seconds since the fit began; one that returns True ends the search with the best set so far. Each
-        search on a part of the rows is one step, with the score NaN. Callbacks of scikit-learn, from version
-        1.9 on, are set by ``set_callbacks``.
+        seconds since the fit began; a callback that returns True ends the search with the best set so far.
+        Each search on a part of the rows is one step, with the score NaN. Callbacks of scikit-learn, from
+        version 1.9 on, are set by ``set_callbacks``.
 
     Attributes
     ----------
@@ -146,14 +146,14 @@ class L1LSMI(L1Selector):
         allow to be added. None without constraints.
     validation_ : Validation or None
         How well sets of k features predict the target in rows that the search has not seen: arrays ``k``,
-        ``mean``, ``standard_error`` and ``per_split``, and the choices that these rows made, ``best_k`` and
-        ``best_pool``. None if these rows were not needed (see ``n_features_to_select``, ``pool`` and
-        ``p_value``), or if the search was stopped.
+        ``mean``, ``standard_error`` and ``per_split``, and the number of features and the pool chosen by
+        these rows, ``best_k`` and ``best_pool``. None if these rows were not needed (see
+        ``n_features_to_select``, ``pool`` and ``p_value``), or if the search was stopped.
     p_value_ : float or None
         Probability that predictions agree at least this well with the target in rows that the search has not
         seen, if the target does not depend on the features. Without ``validation_``, it is an upper bound on
-        the probability that effects in all rows are as large as those found. There is a warning if it is
-        above 0.05. None if it is not known.
+        the probability of effects in all rows as large as those found, under the same condition. There is a
+        warning if it is above 0.05. None if it is not known.
     frequency_ : ndarray of float, shape (n_features,), or None
         How often each feature was selected in the searches on parts of the rows, from 0 to 1; None without
         ``validation_``.
@@ -161,7 +161,7 @@ class L1LSMI(L1Selector):
         Number of columns that the search could choose from: see ``pool``.
     smi_ : float
         Estimate of the squared-loss mutual information of the weighted features with the target; with
-        covariates, its gain over that of the covariates alone.
+        covariates, its gain over the estimate for the covariates alone.
     cv_score_ : float
         Cross-validation score of the model of ``smi_``; lower is better.
     sigma_, regularization_ : float
@@ -201,9 +201,10 @@ class L1LSMI(L1Selector):
     (``tails``): a value that is thousands of times as large as all others neither hides nor emphasises
     its column.
 
-    Equal rows are merged into one row with the sum of their weights, so that no copy of a row tests a fit to
-    another copy; only ratios of weights matter. If all columns and the target are discrete, rows may be equal
-    by chance: each row is then an observation of its own, and a whole-number weight counts as that many rows.
+    Equal rows are merged into one row with the sum of their weights, so that nothing is tested on a copy of a
+    row that it was fitted to; only ratios of weights matter. If all columns and the target are discrete, rows
+    may be equal by chance: each row is then an observation of its own, and a whole-number weight counts as
+    that many rows.
 
     Examples
     --------

@@ -124,4 +124,4 @@ def _format_of_zip(data: bytes, source: str) -> str:
         return "npz"
     if any(name.startswith("xl/") for name in members):
         return "excel"
-    raise FileProblem(f"{printable(source)} is a zip archive, but no .npz and no .xlsx: extract the table.")
+    raise FileProblem(f"{printable(source)} is a zip archive, but neither .npz nor .xlsx: extract the table.")

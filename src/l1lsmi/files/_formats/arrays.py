@@ -35,7 +35,8 @@ def table_of_named_arrays(arrays: Mapping[str, Values], source: str, array: str 
     source : str
         For messages.
     array : str or None
-        Which array is the matrix of features; None is ``X``, or all matrices where they have the same rows.
+        Name of the matrix of features. None uses ``X`` and all matrices with as many rows; without ``X``, all
+        matrices, which must have the same number of rows.
 
     Examples
     --------
@@ -97,7 +98,7 @@ def _check_code_points(name: str, values: Values, source: str) -> None:
     if (np.ascontiguousarray(values).view(bits) > sys.maxunicode).any():
         raise FileProblem(
             f"{printable(source)} is damaged: the array {quoted(valid_unicode(name))} has text with "
-            "characters that do not exist; save the file again."
+            "invalid characters; save the file again."
         )
 
 
@@ -122,7 +123,8 @@ def _matrices(arrays: Mapping[str, Values], source: str, array: str | None) -> l
     if len({len(arrays[name]) for name in found}) > 1:
         shapes = ", ".join(f"{quoted(name)} of shape {arrays[name].shape}" for name in found[:5])
         raise FileProblem(
-            f"{printable(source)} has matrices of different numbers of rows, {shapes}: pass one as array."
+            f"{printable(source)} has matrices with different numbers of rows, {shapes}: pass the name "
+            "of one as array."
         )
     return found
 

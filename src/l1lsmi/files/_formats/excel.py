@@ -51,7 +51,10 @@ def read(data: bytes, source: str, options: Options) -> TableBuilder:
     width = max(len(row) for row in rows)
     names = [_string(cell) or "" for cell in _padded(rows[0], width)]
     if len(rows) == 1:
-        raise FileProblem(f"{printable(source)} has names of columns, but no values below them.")
+        raise FileProblem(
+            f"{printable(source)} has names of columns, but no values below them: pass a file with "
+            "rows of values."
+        )
     values = zip(*(_padded(row, width) for row in rows[1:]), strict=True)
     return table_with_header(names, [_array(list(column)) for column in values], source)
 

@@ -65,7 +65,9 @@ def read_contents(data: bytes, source: str) -> Contents:
         missing = [name for name in ("X", "obs", "var") if name not in file]
         if missing:
             names = " and no ".join(missing)
-            raise FileProblem(f"{printable(source)} is no AnnData file: it has no {names}.")
+            raise FileProblem(
+                f"{printable(source)} is not an AnnData file, as it has no {names}: save it with anndata."
+            )
         _check_sizes(file, source)
         genes = [str(name) for name in elements.read_elem(file["var"]).index]
         cells = elements.read_elem(file["obs"])

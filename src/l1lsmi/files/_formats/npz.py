@@ -62,7 +62,7 @@ def _decoded_size(stream: IO[bytes], member: zipfile.ZipInfo, source: str) -> in
     size = math.prod(shape)
     if size * dtype.itemsize > member.file_size - stream.tell():
         raise FileProblem(
-            f"{printable(source)} is damaged: {quoted(member.filename)} claims an array of shape {shape} and "
-            "is too small for it."
+            f"{printable(source)} is damaged: {quoted(member.filename)} claims an array of shape {shape}, "
+            "but is too small for it; save the file again."
         )
     return size * (dtype.itemsize + 8)

@@ -102,7 +102,7 @@ def _utf8(data: bytes, source: str, notes: list[str]) -> bytes:
 def _not_text(data: bytes, source: str) -> FileProblem:
     other = format_of_bytes(data, source)
     hint = f"it looks like {other}, so pass format={other!r}" if other != "csv" else "save it as CSV"
-    return FileProblem(f"{printable(source)} is not a table in text, as it has control characters: {hint}.")
+    return FileProblem(f"{printable(source)} is not a text file, as it has control characters: {hint}.")
 
 
 # -- delimiter --------------------------------------------------------------------------------
@@ -185,8 +185,10 @@ def _header(text: bytes, delimiter: str, source: str) -> tuple[list[str], list[s
             "quote in it is closed."
         ) from None
     if first is None:
-        hint = ", perhaps because a quote is not closed" if text.count(b'"') % 2 else ""
-        raise FileProblem(f"{printable(source)} has names of columns, but no values below them{hint}.")
+        hint = (
+            "check that every quote is closed" if text.count(b'"') % 2 else "pass a file with rows of values"
+        )
+        raise FileProblem(f"{printable(source)} has names of columns, but no values below them: {hint}.")
     row, line, _ = first
     if len(row) - len(names) not in (0, 1):
         raise _ragged(source, line, len(row), len(names))
