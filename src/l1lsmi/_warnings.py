@@ -134,7 +134,7 @@ def _about_missing(table: RowTable) -> Iterator[Parts]:
         yield [
             "Column ",
             j,
-            f" has values in {n_values:,} of {table.n_rows:,} rows, too few to judge it: leave it out.",
+            f" has values in {n_values:,} of {table.n_rows:,} rows: too few to judge it.",
         ]
 
 
