@@ -191,7 +191,7 @@ BAD_PARAMETERS = [
     ({"cv": ShuffleSplit(3, random_state=0)}, "splitter that tests each row once"),
     ({"cv": KFold}, "cv=.* cannot split these rows"),
     ({"cv": LeaveOneOut()}, "30 folds, the smallest of 1 rows"),
-    ({"cv": GroupKFold(3)}, "cannot split these rows: pass groups as PredefinedSplit"),
+    ({"cv": GroupKFold(3)}, "cannot split these rows: .* or the groups as PredefinedSplit"),
     ({"n_jobs": 0}, "'n_jobs' parameter .* Got 0 instead"),
     ({"n_basis": 0}, "'n_basis' parameter .* Got 0 instead"),
     ({"n_basis": 2.5}, "Got 2.5 instead"),

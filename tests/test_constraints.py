@@ -297,7 +297,7 @@ BAD = {
     ),
     "over the limit": (
         {"max_per_group": 1, "feature_groups": {"u": [0, 1]}, "must_include": [0, 1]},
-        "must_include has 2 columns of the group 'u', of which max_per_group allows 1",
+        "must_include has 2 columns of the group 'u', but max_per_group allows 1",
     ),
     "both k and budget": ({"budget": 3}, "budget=3 and n_features_to_select=2 are both given: pass one."),
     "costs alone": ({"costs": np.ones(6)}, "costs is given, but budget is None"),
@@ -310,9 +310,9 @@ BAD_COSTS = {
     "unknown": ({"costs": {"zz": 1}, "budget": 3}, "costs names 'zz', but X has no such column"),
     "too dear": (
         {"costs": {"b": 7}, "budget": 3, "must_include": ["b"]},
-        "budget=3 is less than the 7 that must",
+        "budget=3 is less than 7, the cost of must_include",
     ),
-    "all too dear": ({"budget": 0.5}, "budget=0.5 is less than the 1 that the cheapest feature costs"),
+    "all too dear": ({"budget": 0.5}, "budget=0.5 is less than 1, the cost of the cheapest feature"),
 }
 
 
@@ -335,7 +335,9 @@ def test_names_need_names():
 def test_only_constant_features_are_allowed():
     X, y = data()
     X[:, 3] = 1.0
-    with pytest.raises(ValueError, match="All features that the constraints allow are constant"):
+    with pytest.raises(
+        ValueError, match="only constant columns among the features that the constraints allow"
+    ):
         L1LSMI(1, must_exclude=[0, 1, 2, 4, 5]).fit(X, y)
 
 

@@ -340,7 +340,7 @@ def test_the_only_group_of_a_class_is_in_the_training_rows():
         ({"X": np.full((30, 2), np.inf)}, "contains infinity"),
         ({"X": np.zeros(30)}, "X"),
         ({"task": "ranking"}, "task='ranking' is not known: pass one of 'auto'"),
-        ({"cv": 1}, "cv=1 must be an integer from 2 to the 30 rows"),
+        ({"cv": 1}, "cv=1 must be an integer from 2 to 30, the number of rows"),
         ({"cv": 31}, "cv=31 must be"),
         ({"cv": 2.5}, r"cv=2\.5 must be"),
         ({"groups": [1, 2]}, r"groups has shape \(2,\), but there are 30 rows"),

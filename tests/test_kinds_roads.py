@@ -264,7 +264,7 @@ def test_permutations_do_not_see_numbers_made_of_the_target():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"many": pd.Categorical([f"h{i}" for i in rng.integers(0, 60, 300)])})
     y = rng.integers(0, 2, 300)
-    with pytest.raises(ValueError, match="a category of 60 levels in column 'many', which would be encoded"):
+    with pytest.raises(ValueError, match="a category of 60 levels in column 'many'"):
         permutation_test(HSIC(), frame, y, n_permutations=19)
     frame, y = mixed(150)
     assert (

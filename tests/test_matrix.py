@@ -486,9 +486,7 @@ def test_what_draws_and_scorers_lack_is_named_before_the_search(monkeypatch, str
 
     monkeypatch.setattr(problem_class, source, lambda self, *key: Lacking(plain(self, *key)))
     selector = combine("SquaredMutualInformation", strategy, 2, random_state=0)
-    words = (
-        rf"{strategy} needs {method} of what {source}\(\) of its measure returns, which Lacking does not have"
-    )
+    words = rf"{source}\(\) of the measure returns a Lacking without {method}, which {strategy} needs"
     with pytest.raises(ValueError, match=words):
         selector.fit(X, y)
     assert not hasattr(selector, "support_")

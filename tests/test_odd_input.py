@@ -74,7 +74,7 @@ def test_columns_whose_names_are_numbers():
     fitted = selector(n_features_to_select=2, categorical_features=[4]).fit(kinds, Y)
     assert list(fitted.transform(kinds).columns) == np.flatnonzero(fitted.support_).tolist()
     for rows in (numbers, kinds):
-        words = "column names of different types, int and str: rename them all to text"
+        words = "column names of different types, int and str: convert all names to strings"
         assert_refused(selector(), rows.rename(columns={0: "a"}), Y, words)
 
 

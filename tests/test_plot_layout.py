@@ -145,7 +145,7 @@ def test_what_cannot_be_drawn_raises_a_clear_error():
     X, y = data(60)
     with pytest.raises(ValueError, match="MRMR has no path to plot: use WeightsDisplay"):
         SelectionPathDisplay.from_estimator(MRMR(2).fit(X, y))
-    with pytest.raises(ValueError, match="ax=3 is not Axes of matplotlib: pass Axes, or None"):
+    with pytest.raises(ValueError, match="ax=3 is not a matplotlib Axes: pass an Axes, or None"):
         SelectionPathDisplay.from_estimator(fitted(), ax=3)
     with pytest.raises(ValueError, match="not fitted"):
         SelectionPathDisplay.from_estimator(L1LSMI(2))
@@ -153,7 +153,7 @@ def test_what_cannot_be_drawn_raises_a_clear_error():
         WeightsDisplay.from_estimator(L1LSMI)
     with pytest.raises(ValueError, match="names has 2 entries, but weights has 3: pass one name per feature"):
         WeightsDisplay([1, 2, 3], ["a", "b"])
-    with pytest.raises(ValueError, match="frequency='often' is not a list of numbers: pass an array"):
+    with pytest.raises(ValueError, match="frequency='often' is not a list of numbers: pass a one-dim"):
         FrequencyDisplay("often")
     with pytest.raises(ValueError, match="frequency is 0 for every feature: pass"):
         FrequencyDisplay([0.0, 0.0]).plot()

@@ -492,7 +492,7 @@ BAD = {
     "ragged": ([[1.0, 2.0]] * 11 + [[1.0]], "auto", "y has rows of different lengths"),
     "no columns": (np.empty((ROWS, 0)), "auto", "with no columns: pass one column for each target"),
     "three dimensions": (np.zeros((ROWS, 2, 2)), "auto", "y must be one label or number per row"),
-    "negative time": (structured(-GOOD), "auto", "y has the negative time -3: pass times from 0 on"),
+    "negative time": (structured(-GOOD), "auto", "y has the negative time -3: pass times of at least 0"),
     "missing time": (structured(MISSING), "auto", "contains NaN or infinity among times or events"),
     "no event": (structured(event=False), "auto", "y has no event, all rows are censored"),
     "one time": (structured(2.0), "auto", "y has the same martingale residual in every row"),
@@ -502,7 +502,7 @@ BAD = {
     "three columns": (columns(GOOD, GOOD), "survival", "y has 3 columns, but task='survival' needs two"),
     "text as event": (columns(["dead"] * ROWS), "survival", "times or events that are not numbers"),
     "fields": (structured(kinds=(float, float)), "auto", "a structured array with 'event' of type float64"),
-    "task": (structured(), "regression", "which is for survival, but task='regression'"),
+    "task": (structured(), "regression", "which is for survival times, but task='regression'"),
 }
 
 

@@ -204,7 +204,7 @@ def _check_column(series: Any, name: str, levels: list[Any] | None) -> None:
         if new:
             warnings.warn(
                 f"Column {name!r} has levels that the selector was not fitted to, first "
-                f"{min(map(str, new))[:60]!r}: they are passed on unchanged.",
+                f"{min(map(str, new))[:60]!r}: they stay unchanged in the output.",
                 UserWarning,
                 stacklevel=5,  # the caller of `transform`, which scikit-learn wraps
             )
@@ -337,7 +337,7 @@ def _read_series(series: Any, name: str, chosen: bool, by_type: bool) -> tuple[H
         first = next((value for value in values if value is not None), "")
         raise ValueError(
             f"X has text in column {name!r}, first {str(first)[:60]!r}, but categorical_features does not "
-            'have it: add it, or pass "from_dtype".'
+            'include this column: add it, or pass "from_dtype".'
         )
     return _coded(values)
 

@@ -54,7 +54,7 @@ def check_constraints(selector: Any, n_features: int, names: Sequence[str] | Non
     both = np.intersect1d(include, exclude)
     if both.size:
         raise ValueError(
-            f"must_include and must_exclude both name {_label(both[0], names)}: leave it out of one of them."
+            f"must_include and must_exclude both name {_label(both[0], names)}: remove it from one of them."
         )
     groups = _groups(given["feature_groups"], n_features, names)
     costs = _costs(given["costs"], n_features, names)
@@ -146,7 +146,8 @@ def check_selectable(constraints: Constraints, varying: HostArray) -> None:
     """Check that some feature which may be selected varies."""
     if not (constraints.unit_of[varying[varying < constraints.n_columns]] >= 0).any():
         raise ValueError(
-            "All features that the constraints allow are constant: there is nothing to select from."
+            "X has only constant columns among the features that the constraints allow: allow features that "
+            "vary."
         )
 
 
@@ -182,7 +183,7 @@ def _columns(parameter: str, value: Any, n_features: int, names: Sequence[str] |
         if len(items) != n_features:
             raise ValueError(
                 f"{parameter} is a mask of length {len(items)}, but X has {n_features} features: pass one "
-                "truth value for each."
+                "True or False for each feature."
             )
         return np.flatnonzero(items)
     return np.unique([_column(parameter, item, n_features, names) for item in items]).astype(np.intp)
@@ -294,8 +295,8 @@ def _of_whole_groups(
         members = set(units[u])
         if members & wanted and members & unwanted:
             raise ValueError(
-                f"must_include and must_exclude both have columns of the group {names[u]!r}, which is in or "
-                "out as a whole: leave it out of one of them."
+                f"must_include and must_exclude both have columns of the group {names[u]!r}, which is "
+                "selected as a whole or not at all: remove it from one of them."
             )
         if members & unwanted:
             continue
@@ -325,8 +326,8 @@ def _of_limited_groups(
         n_forced = int(np.isin(include, columns).sum())
         if n_forced > limits[number]:
             raise ValueError(
-                f"must_include has {n_forced} columns of the group {group!r}, of which max_per_group allows "
-                f"{limits[number]}: leave some out, or raise the limit."
+                f"must_include has {n_forced} columns of the group {group!r}, but max_per_group allows "
+                f"{limits[number]}: remove some of them, or raise the limit."
             )
     kept = np.setdiff1d(np.arange(n_features), exclude)
     forced = np.searchsorted(kept, include)
@@ -350,7 +351,10 @@ def _limits(value: Any, groups: dict[Hashable, list[int]]) -> list[int]:
         return [int(value)] * len(groups)
     for group, limit in value.items():
         if group not in groups:
-            raise ValueError(f"max_per_group names {group!r}, but feature_groups has no such group.")
+            raise ValueError(
+                f"max_per_group names {group!r}, but feature_groups has no such group: pass groups of "
+                "feature_groups."
+            )
         if isinstance(limit, bool) or not isinstance(limit, Integral) or limit < 1:
             raise ValueError(
                 f"max_per_group has {limit!r} for the group {group!r}: pass a whole number of at least 1; to "
@@ -361,12 +365,12 @@ def _limits(value: Any, groups: dict[Hashable, list[int]]) -> list[int]:
 
 def _check_something_left(n_units: int) -> None:
     if n_units == 0:
-        raise ValueError("must_exclude leaves no features to select from: leave some out of it.")
+        raise ValueError("must_exclude leaves no features to select from: exclude fewer features.")
 
 
 def _check_budget(costs: HostArray, forced: list[int], budget: float) -> None:
     """Check that what has to be selected, or at least something, can be paid for."""
     needed = float(costs[forced].sum()) if forced else float(costs.min())
     if needed > budget * (1 + 1e-9):
-        what = "must_include costs" if forced else "the cheapest feature costs"
-        raise ValueError(f"budget={budget:g} is less than the {needed:g} that {what}: raise it.")
+        what = "must_include" if forced else "the cheapest feature"
+        raise ValueError(f"budget={budget:g} is less than {needed:g}, the cost of {what}: raise the budget.")

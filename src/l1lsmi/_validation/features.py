@@ -81,16 +81,17 @@ def check_device(table: Any, device: str) -> Table:
     """Take a table that is in memory to a device."""
     if not isinstance(table, Table):
         raise ValueError(
-            f"device={device!r} is given, but the rows of X are not in memory: leave it out or pass an array."
+            f"device={device!r} is given, but the rows of X are not in memory: pass device=None, or an array."
         )
     if isinstance(table.x, SparseMatrix):
         raise ValueError(
             f"device={device!r} is given, but X is sparse, and sparse data are processed on the CPU: leave "
-            "it out, or pass X.toarray() if it fits into memory."
+            "device out, or pass X.toarray() if it fits into memory."
         )
     if is_non_numpy(table.x):
         raise ValueError(
-            f"device={device!r} is given, but X is on a device already ({device_of(table.x)}): leave it out."
+            f"device={device!r} is given, but X is on a device already ({device_of(table.x)}): pass "
+            "device=None."
         )
     # In float32 half as much travels and is held there; raw values could lose all their digits.
     as_it_is = table.resources.precision == "float64" or table.kinds is not None
@@ -136,7 +137,7 @@ def check_pairs(X: Any, y: HostArray, n_features: int, n_targets: int = 1) -> Ar
         X = X if is_non_numpy(X) else np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"X cannot be read as a table of numbers ({error}): encode or drop other values."
+            f"X cannot be read as a table of numbers ({error}): encode or drop values that are not numbers."
         ) from None
     if X.ndim != 2 or X.shape[1] != n_features:
         raise ValueError(
@@ -271,9 +272,7 @@ def check_finite(
 def check_varying(table: Table | RowTable) -> None:
     """Check that there is a feature to select."""
     if table.varying.size == 0:
-        raise ValueError(
-            f"X has only constant columns ({table.n_columns} of them): there is nothing to select from."
-        )
+        raise ValueError(f"X has only constant columns ({table.n_columns} of them): pass columns that vary.")
 
 
 def _check_foreign(X: Array, estimator: Any, allow_missing: bool) -> Array:
@@ -326,7 +325,7 @@ def check_names(X: Any) -> list[Any] | None:
     kinds = sorted({"str" if isinstance(one, str) else type(one).__name__ for one in names})
     if len(kinds) > 1 and "str" in kinds:
         raise ValueError(
-            f"X has column names of different types, {' and '.join(kinds)}: rename them all to text."
+            f"X has column names of different types, {' and '.join(kinds)}: convert all names to strings."
         )
     return names
 

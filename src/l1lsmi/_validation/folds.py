@@ -45,7 +45,8 @@ def check_folds(cv: Any, n_rows: int, target: Target) -> tuple[HostArray | None,
             fold_of_row[test] = fold
     except Exception as error:
         raise ValueError(
-            f"{name} cannot split these rows: pass groups as PredefinedSplit. ({error})"
+            f"{name} cannot split these rows: pass a splitter that needs only X and y, or the groups as "
+            f"PredefinedSplit. ({error})"
         ) from None
     if (fold_of_row < 0).any() or sum(test.size for test in tests) != n_rows:
         raise ValueError(
@@ -54,7 +55,7 @@ def check_folds(cv: Any, n_rows: int, target: Target) -> tuple[HostArray | None,
     if len(tests) < 2 or min(test.size for test in tests) < 2:
         raise ValueError(
             f"{name} makes {len(tests)} folds, the smallest of {min(test.size for test in tests)} rows, but "
-            "the score needs 2 folds of at least 2 rows: pass fewer folds."
+            "the score needs at least 2 folds, each of at least 2 rows: pass such folds."
         )
     return fold_of_row, len(tests)
 

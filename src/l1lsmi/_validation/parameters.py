@@ -126,8 +126,8 @@ def check_members(strategy: Any, source: str, thing: object, missing: list[str])
     """Refuse what a method of a bound measure returns, if it lacks something that a strategy needs."""
     if missing:
         raise ValueError(
-            f"{type(strategy).__name__} needs {' and '.join(missing)} of what {source} of its measure "
-            f"returns, which {type(thing).__name__} does not have: add it, or use another strategy."
+            f"{source} of the measure returns a {type(thing).__name__} without {' and '.join(missing)}, "
+            f"which {type(strategy).__name__} needs: add what is missing, or use another strategy."
         )
 
 

@@ -58,7 +58,7 @@ def _table(y: Any) -> HostArray | None:
             return None
         widths = {len(row) if _is_row(row) else -1 for row in y}
         if len(widths) > 1:
-            raise ValueError("y has rows of different lengths: pass as many targets in every row.")
+            raise ValueError("y has rows of different lengths: pass the same number of targets in every row.")
         # Of objects: numbers beside text must not become text.
         table = np.empty((len(y), widths.pop()), dtype=object)
         for i, row in enumerate(y):
@@ -134,8 +134,8 @@ def _fields(y: HostArray) -> tuple[HostArray, HostArray]:
     if len(names) != 2 or len(events) != 1 or len(times) != 1:
         kinds = ", ".join(f"{name!r} of type {y.dtype[name]}" for name in names)
         raise ValueError(
-            f"y is a structured array with {kinds}: pass one field of bool, the event, and one of numbers, "
-            "the time, or a table with one column for each target."
+            f"y is a structured array with {kinds}: pass a bool field (the event) and a numeric field (the "
+            "time), or, for several targets, a table with one column for each."
         )
     return np.asarray(y[times[0]]), np.asarray(y[events[0]])
 
@@ -154,7 +154,7 @@ def checked_survival(time: HostArray, event: HostArray) -> tuple[HostArray, Host
         odd = happened[~np.isin(happened, (0.0, 1.0))][0]
         raise ValueError(f"y has the event {odd:g}, which is neither 0 nor 1: {TIME_AND_EVENT}.")
     if (time < 0).any():
-        raise ValueError(f"y has the negative time {time.min():g}: pass times from 0 on.")
+        raise ValueError(f"y has the negative time {time.min():g}: pass times of at least 0.")
     return time, happened.astype(bool)
 
 

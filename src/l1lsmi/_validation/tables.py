@@ -146,9 +146,9 @@ def _refuse_many_levels(columns: Columns) -> None:
         if levels is not None and len(levels) > MAX_LEVELS:
             name = str(j) if columns.names is None else columns.names[j]
             raise ValueError(
-                f"X has a category of {len(levels)} levels in column {name!r}, which would be encoded by the "
-                "target, but the target is permuted: leave the column out, or merge its levels to at most "
-                f"{MAX_LEVELS}."
+                f"X has a category of {len(levels)} levels in column {name!r}. With more than {MAX_LEVELS} "
+                "levels it would be target-encoded, which is not possible because the target is permuted: "
+                "drop the column, or merge its levels."
             )
 
 

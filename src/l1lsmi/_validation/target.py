@@ -100,17 +100,16 @@ def target_rows(y: HostArray, rows: HostArray | slice) -> HostArray:
 def _survival(y: Any, task: str, row_weights: HostArray | None = None) -> Target:
     if task not in ("auto", "survival"):
         raise ValueError(
-            f"y is a structured array, which is for survival, but task={task!r}: pass task='survival', or a "
-            "table with one column for each target."
+            f"y is a structured array, which is for survival times, but task={task!r}: pass task='survival', "
+            "or a table with one column for each target."
         )
     time, event = checked_survival(*survival_columns(y))
     if not event.any():
-        raise ValueError("y has no event, all rows are censored: at least one event is needed.")
+        raise ValueError("y has no event, all rows are censored: pass rows with at least one event.")
     target = Target.of_survival(time, event, row_weights)
     if np.ptp(target.columns) == 0:
         raise ValueError(
-            "y has the same martingale residual in every row: at least 2 different times are needed to tell "
-            "features apart."
+            "y has the same martingale residual in every row: pass rows with at least 2 different times."
         )
     return target
 
@@ -289,8 +288,8 @@ def _values(y: HostArray, row_weights: HostArray | None = None, what: str = "y")
     if scale[0] == 0:
         raise ValueError(
             _start(
-                f"{what} is constant, {float(y[0])!r} in every row: at least 2 values are needed to tell "
-                "features apart."
+                f"{what} is constant, {float(y[0])!r} in every row: pass a target with at least 2 "
+                "different values."
             )
         )
     return Target.of_values(y, float(mean[0]), float(scale[0]), row_weights)

@@ -57,7 +57,7 @@ def check_enough_rows(n_rows: int) -> None:
     if n_rows < 2:
         raise ValueError(
             f"sample_weight leaves n_samples={n_rows}, but at least 2 rows are required: give more "
-            f"rows a positive weight, at least {NEGLIGIBLE:g} of the largest."
+            f"rows a positive weight, at least {NEGLIGIBLE:g} times the largest weight."
         )
 
 

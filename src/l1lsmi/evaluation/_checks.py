@@ -35,14 +35,14 @@ def check_one_target(target: Target, name: str, function: str) -> None:
         what = f"{len(target.parts)} targets" if target.parts else "times and events"
         raise ValueError(
             f"{name} has {what}, but {function} measures the error of one column of classes or numbers: pass "
-            "one, or compare selectors by compare_selectors."
+            "one column, or use compare_selectors."
         )
 
 
 def check_cv(cv: Any, n_rows: int) -> int:
     """Check a number of folds."""
     if not isinstance(cv, Integral) or isinstance(cv, bool) or not 2 <= int(cv) <= n_rows:
-        raise ValueError(f"cv={cv!r} must be an integer from 2 to the {n_rows} rows of X.")
+        raise ValueError(f"cv={cv!r} must be an integer from 2 to {n_rows}, the number of rows.")
     return int(cv)
 
 

@@ -21,7 +21,8 @@ class Comparison:
     best : int
         The method with the lowest mean error.
     tied : numpy.ndarray of bool, shape (methods,)
-        The best method, and those that are not significantly worse: in bold in the tables of the paper.
+        The best method, and those that are not significantly worse. They are in bold in the tables of the
+        paper.
     p_values : numpy.ndarray of shape (methods,)
         One-sided p-values of the difference from the best: 1 for the best itself, nan for methods without
         results.
@@ -58,8 +59,8 @@ class CriticalDifference:
 def compare_methods(errors: Any, *, alpha: float = 0.05) -> Comparison:
     """Compare methods by their errors in the same trials, as in the paper.
 
-    The best method has the lowest mean error. Another one is tied with it unless its errors are larger by
-    the one-sided paired t-test at level ``alpha``.
+    The best method has the lowest mean error. Another method is tied with it unless its errors are
+    significantly larger, by the one-sided paired t-test at level ``alpha``.
 
     Parameters
     ----------
@@ -118,7 +119,7 @@ def top_counts(comparisons: Iterable[Comparison]) -> HostArray:
     if not tied or len({row.size for row in tied}) > 1:
         raise ValueError(
             f"comparisons has {len(tied)} entries of {sorted({row.size for row in tied})} methods: pass at "
-            "least one, all of the same methods."
+            "least one comparison, all of the same methods."
         )
     return np.asarray(np.sum(tied, axis=0, dtype=np.intp))
 
@@ -218,7 +219,5 @@ def _check_table(name: str, values: Any, axes: str) -> HostArray:
     except (TypeError, ValueError):
         table = np.empty(0)
     if table.ndim != 2 or table.size == 0 or np.isinf(table).any():
-        raise ValueError(
-            f"{name} must be an array of finite numbers of shape ({axes}), nan for missing results."
-        )
+        raise ValueError(f"{name} must be an array of finite numbers of shape ({axes}).")
     return table

@@ -46,9 +46,9 @@ class SVMError:
     error : float
         Error rate, or root mean squared error in regression.
     C : float
-        Upper bound on the dual coefficients.
+        Penalty parameter: the upper bound on the dual coefficients.
     sigma_factor : float
-        Kernel width, over the median distance between rows.
+        Kernel width, as a multiple of the median distance between rows.
     n_fits : int
         Number of support vector machines fitted.
     n_skipped : int
@@ -80,13 +80,13 @@ def svm_error(
     :math:`\sigma` the median distance times 1/5, 1/2, 1, 2, 5, and the smallest error is returned. The same
     rows choose the hyperparameters, so that the error is biased downwards: it is suitable for comparing sets
     of features as in the paper, but not for estimating the error on new rows, which `held_out_error` does.
-    The solver is stopped after 5000 iterations, which only the largest C reach.
+    The solver stops after at most 5000 iterations; only the largest values of C reach this limit.
 
     Parameters
     ----------
     X : array-like or dataframe of shape (n, k)
-        The selected features. Constant ones are left out. Categories become indicators of their levels, and
-        a missing value is the mean, with an indicator of its own.
+        The selected features. Constant ones are left out. Categories become indicators of their levels. A
+        missing value is replaced by the mean, and marked by a further indicator.
     y : array-like of shape (n,)
         In regression the half-width of the tube (epsilon) is 0.1, in units of ``y``.
     task : {"auto", "classification", "regression"}, default="auto"
@@ -94,18 +94,18 @@ def svm_error(
     cv : int, default=5
         Number of folds, stratified by class.
     groups : array-like of shape (n,) or None, default=None
-        Rows with the same label are in the same fold. The number of folds is at most that of the groups; a
-        single group is ignored.
+        Rows with the same label are in the same fold. There are at most as many folds as groups; a single
+        group is ignored.
     random_state : int, RandomState instance or None, default=0
         Seed of the folds.
     categorical_features : "from_dtype", None, or names, numbers or a mask of columns, default="from_dtype"
-        Columns that are categories; "from_dtype" takes those of text and of categorical types.
+        Columns that are categories; "from_dtype" takes columns of text and of categorical types.
 
     Returns
     -------
     SVMError
-        The error is that over the rows of all folds. Of hyperparameters with the same error, those with the
-        smallest C are reported, then those with the largest width.
+        The error is computed over the rows of all folds. Of hyperparameters with the same error, those with
+        the smallest C are reported, and of these the ones with the largest width.
 
     Examples
     --------
@@ -139,17 +139,18 @@ def held_out_error(
     """Error on held-out test rows.
 
     Only the training rows are used to standardise, to compute the median distance and to search the grid of
-    `svm_error` by cross-validation. The best support vector machine is fitted to all of them.
+    `svm_error` by cross-validation. The best support vector machine is fitted to all training rows.
 
     Parameters
     ----------
     X_train : array-like or dataframe of shape (n, k)
-        The selected features, as in `svm_error`. Those that are constant in these rows are left out.
+        The selected features, as in `svm_error`. Features that are constant in the training rows are
+        left out.
     y_train : array-like of shape (n,)
     X_test : array-like or dataframe of shape (rows, k)
-        A level of a category that is not in the training rows differs from all that are.
+        A level of a category that is not in the training rows is treated as different from all levels there.
     y_test : array-like of shape (rows,)
-        A class that is not in the training rows is always an error.
+        A row of a class that is not in the training rows always counts as an error.
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" depends on ``y_train``.
     cv : int, default=5
@@ -158,7 +159,7 @@ def held_out_error(
     random_state : int, RandomState instance or None, default=0
     chosen : SVMError or None, default=None
         Result of `svm_error` on the training rows, if available: its hyperparameters are used without a
-        search. The folds are not used then.
+        search, and the folds are not used.
     categorical_features : "from_dtype", None, or names, numbers or a mask of columns, default="from_dtype"
         Columns of X_train that are categories.
 
@@ -166,7 +167,7 @@ def held_out_error(
     -------
     SVMError
         Of hyperparameters with the same error in cross-validation, those with the smallest C are chosen,
-        then those with the largest width, which is the smoothest.
+        and of these the ones with the largest width, which give the smoothest function.
 
     Examples
     --------

@@ -16,8 +16,8 @@ from l1lsmi._validation.features import check_features
 def f_measure(selected: Any, true: Any) -> float:
     """Agreement of the selected features with the true ones, from 0 to 1.
 
-    The harmonic mean of precision and recall: twice the number of features in both sets over the sum of
-    their sizes.
+    The harmonic mean of precision and recall: twice the number of features that the two sets have in common,
+    divided by the sum of their sizes.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def f_measure(selected: Any, true: Any) -> float:
 
 
 def redundancy_rate(X: Any, selected: Any) -> float:
-    """Mean absolute correlation between two of the selected features, from 0 to 1.
+    """Mean absolute correlation over all pairs of selected features, from 0 to 1.
 
     Parameters
     ----------

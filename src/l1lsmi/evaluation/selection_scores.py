@@ -67,7 +67,7 @@ class SetScores:
 
 @dataclass(frozen=True, eq=False)
 class SelectionScores:
-    """How well a model predicts with the selected features, beside all features and others.
+    """How well a model predicts with the selected features, with all features and with other selectors.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class SelectionScores:
         Name of the model.
     sets : dict of str to SetScores
     n_rows, n_train, n_tested : int
-        Number of rows, of training rows in a fold, and of rows that were held out in one of the folds.
+        Number of all rows, of training rows in the first fold, and of tested rows in all folds.
     n_folds : int
     """
 
@@ -93,7 +93,7 @@ class SelectionScores:
 
     @property
     def best_rival(self) -> str | None:
-        """Name of the other selector with the lowest error; None without any."""
+        """Name of the other selector with the lowest error; None if there is no other selector."""
         others = [one for name, one in self.sets.items() if name not in (SELECTED, ALL, NONE) and one.metrics]
         return min(others, key=lambda one: one.metrics[self.metric].value).name if others else None
 
@@ -123,12 +123,12 @@ def selection_scores(
         Copies of it are fitted, with one restart and without a p-value. If it is fitted, the copies use the
         number of features, and the number of columns to choose from, that it has chosen.
     X : array-like or dataframe of shape (n, m)
-        A model is given coordinates of its columns: standardised numbers, an indicator of each level of a
-        category, and an indicator of missing values, where there are any.
+        The model is fitted to standardised numbers, an indicator of each level of a category, and an
+        indicator of missing values for each column that has any.
     y : array-like of shape (n,) or (n, t)
     model : estimator or None, default=None
-        A classifier or regressor of scikit-learn. None is regularised least squares on Gaussian kernels,
-        tuned by leave-one-out errors; from 2,000 training rows on, gradient boosting.
+        A classifier or regressor of scikit-learn. None is kernel ridge regression with Gaussian kernels,
+        tuned by leave-one-out errors, or gradient boosting from 2,000 training rows on.
     rivals : mapping of str to selector, or None, default=None
         Other selectors, by name.
     task : {"auto", "classification", "regression", "survival"}, default="auto"
@@ -146,14 +146,15 @@ def selection_scores(
     SelectionScores
         Metrics for classes are error rate, balanced accuracy, AUC, and log loss if the model predicts
         probabilities; for numbers root mean squared error, mean absolute error and R². For several targets,
-        and for times until an event, the only metric is the standardised error: the error divided by that of
-        a constant prediction, as the mean over targets.
+        and for times until an event, the only metric is the standardised error: the error divided by the
+        error of a constant prediction, averaged over the targets.
 
     Notes
     -----
     There are three folds if X has more than 50,000 values; otherwise ten for up to 150 rows, and five for
-    more. With more than 20,000 rows, only one fold is held out, and at most 10,000 of its rows are tested.
-    Standard errors allow for the training rows that folds share (Nadeau and Bengio, 2003).
+    more. With more than 20,000 rows, a single fold of one fifth of the rows is held out, and at most 10,000
+    of its rows are tested. Standard errors allow for the training rows that folds share (Nadeau and Bengio,
+    2003).
 
     Examples
     --------
@@ -350,5 +351,6 @@ def _check_model(model: Any, target: Target) -> None:
     if kind in ("classifier", "regressor") and wanted != {kind}:
         words = " and ".join(sorted(wanted))
         raise ValueError(
-            f"model={type(model).__name__} is a {kind}, but the target needs a {words}: pass one."
+            f"model={type(model).__name__} is a {kind}, but the target needs a {words}: pass such a model, "
+            "or None."
         )

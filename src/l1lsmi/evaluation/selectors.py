@@ -44,7 +44,7 @@ class Compared:
         Time of the selection from all rows, or with ``on_all_rows=False`` from the training rows of the first
         split; 0 for all features.
     n_features : int
-        Number of features selected from the same rows; 0 if the selector failed.
+        Number of features in this selection; 0 if the selector failed.
     support : numpy.ndarray of int
         Features selected from all rows; empty with ``on_all_rows=False``.
     failure : str or None
@@ -128,9 +128,9 @@ def compare_selectors(
     `held_out_error`; if it selects no features, the prediction is constant. A selector that fails is part of
     the result, with its error message.
 
-    Each of several targets has a support vector machine of its own, and the error is standardised: divided by
-    the error of a constant prediction, as the mean over targets. Times until an event are predicted as
-    martingale residuals.
+    With several targets, a support vector machine is fitted to each of them, and the error is standardised:
+    divided by the error of a constant prediction, and averaged over the targets. Times until an event are
+    predicted as martingale residuals.
 
     Parameters
     ----------
@@ -156,10 +156,10 @@ def compare_selectors(
         Seed of the splits.
     progress : callable or None, default=None
         Called as ``progress(name, done, total)`` after every fit, with the name of the selector, the number
-        of fits done so far, and the number of all fits.
+        of fits done so far, and the total number of fits.
     stop : callable or None, default=None
-        Called after every fit, and when one is interrupted; if it returns True the comparison ends with the
-        selectors evaluated so far.
+        Called after every fit, and when a fit is interrupted; if it returns True, the comparison ends with
+        the selectors evaluated so far.
     categorical_features : "from_dtype", None, or names, numbers or a mask of columns, default="from_dtype"
         Columns that are categories for the support vector machine; selectors have a parameter of their own.
     time_limit : float or None, default=None

@@ -160,7 +160,9 @@ class MeasureProblem:
         -------
         problem : MeasureProblem
         """
-        raise NotImplementedError(f"{type(self).__name__} cannot be bound to some of its rows")
+        raise NotImplementedError(
+            f"{type(self).__name__} does not implement on_rows, which is needed to use some of its rows"
+        )
 
 
 #: Values of the parameter of measures that standardise columns.

@@ -35,9 +35,9 @@ class HSIC(Measure):
     scale of the kernel width, which cannot be chosen by cross-validation: by default it is the median
     distance between rows. Features are standardised internally.
 
-    With covariates, the kernel of the target is that of class memberships, or of smooth functions of a
-    numeric target, minus their kernel regressions on the covariates, with a width of its own. Without this,
-    copies of covariates would increase the criterion.
+    With covariates, the target is replaced by residuals: class indicators, or smooth functions of a numeric
+    target, minus their kernel regressions on the covariates. The kernel on the residuals has a fixed width.
+    Without this, copies of covariates would increase the criterion.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ class HSIC(Measure):
     Notes
     -----
     The score of a set of features is a sum over all pairs of rows. A single feature takes far less time: a
-    one-dimensional Gaussian kernel is computed from a polynomial series, to rounding error. All computations
-    are sums over blocks of rows, or over pairs of blocks, which need not be in memory.
+    one-dimensional Gaussian kernel is computed from a polynomial series, exact to rounding error. All
+    computations are sums over blocks of rows, or over pairs of blocks, which need not be in memory.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class HSIC(Measure):
         table : RowTable
         target : Target
         random_state : int, RandomState instance or None
-            The measure itself is not random; strategies draw their starts from it.
+            Seed of the starts that strategies draw; the measure itself is not random.
 
         Returns
         -------
@@ -156,7 +156,7 @@ class HSICProblem(WeightableProblem):
         return other
 
     def on_sample(self, n_rows: int) -> tuple[HSICProblem, HSICProblem]:
-        """The problem on a sample of the rows, and this one; each class or range of the target has its share.
+        """The problem on a sample of the rows, stratified by the target, and this problem.
 
         Parameters
         ----------
@@ -205,13 +205,13 @@ class HSICProblem(WeightableProblem):
         return self._pairs.value_of_set(columns)
 
     def score_additions(self, columns: HostArray, others: HostArray) -> HostArray:
-        """Scores of the set with each of the others."""
+        """Scores of the set with each of the other columns added."""
         if columns.size == 0:
             return self.score_each(others)
         return self._pairs.score_neighbours(columns, others, 1.0)
 
     def score_removals(self, columns: HostArray, members: HostArray) -> HostArray:
-        """Scores of the set without each of some of its members."""
+        """Scores of the set with each of the given members removed."""
         if columns.size == 2:
             return np.array([self.score_set(columns[columns != j]) for j in members])
         return self._pairs.score_neighbours(columns, members, -1.0)

@@ -22,8 +22,8 @@ class MutualInformation(DensityRatioMeasure):
     .. math:: I = \iint \log\frac{p(x, y)}{p(x)p(y)}\, p(x, y)\,dx\,dy
 
     It is zero exactly when features and target are independent, and it detects interactions and non-linear
-    dependence. The density ratio is fitted directly by maximum likelihood (MLMI): a sum of kernels around
-    some of the rows with non-negative coefficients, and a constant, whose mean over independent pairs is 1.
+    dependence. The density ratio is fitted directly by maximum likelihood (MLMI), as a constant plus a sum of
+    kernels around some of the rows, with non-negative coefficients and a mean of 1 over independent pairs.
     The kernel width is chosen by the likelihood of held-out rows. The fit is a convex problem solved by
     Newton steps, which makes it several times slower than `SquaredMutualInformation`. Features are
     standardised internally.
@@ -62,8 +62,8 @@ class MutualInformation(DensityRatioMeasure):
 
     Examples
     --------
-    Neither input of an exclusive or is informative alone; both have all the information about the class,
-    log 2.
+    Neither input of an exclusive or is informative alone; together they have all the information about the
+    class, log 2.
 
     >>> import numpy as np
     >>> from l1lsmi.measures import MutualInformation

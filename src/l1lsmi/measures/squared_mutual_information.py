@@ -23,7 +23,7 @@ class SquaredMutualInformation(DensityRatioMeasure):
     It is zero exactly when features and target are independent, and it detects interactions and non-linear
     dependence. The density ratio is fitted directly, as a sum of kernels around some of the rows, by
     regularised least squares; the kernel width and the regularization are chosen by cross-validation: first
-    the best of the candidates, then steps from there as long as the score decreases. Features are
+    the best of the candidates, then steps from there as long as ``cv_score`` decreases. Features are
     standardised internally.
 
     Parameters
@@ -62,8 +62,8 @@ class SquaredMutualInformation(DensityRatioMeasure):
 
     Examples
     --------
-    Neither input of an exclusive or is informative alone; both determine the class, and the measure of two
-    classes cannot exceed 1/2.
+    Neither input of an exclusive or is informative alone; together they determine the class. With two
+    classes, the measure cannot exceed 1/2.
 
     >>> import numpy as np
     >>> from l1lsmi.measures import SquaredMutualInformation

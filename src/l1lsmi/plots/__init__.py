@@ -1,10 +1,10 @@
 """Displays of a fitted selector with matplotlib (``pip install 'l1lsmi[plot]'``).
 
 They work like the displays of scikit-learn. ``Display.from_estimator(selector, ...)`` computes the numbers
-from a fitted selector, and draws them. The constructor takes numbers that are known already, as from
-`l1lsmi.explain`; ``plot(ax)`` draws them, as often as it is called. ``from_estimator`` and ``plot`` draw on
-the given axes, or on those of a new figure. The axes are kept as ``ax_``, their figure as ``figure_``, and
-what was drawn in further attributes. Colours follow the background, light or dark. Nothing calls ``plt.show``
+from a fitted selector, and draws them. The constructor takes numbers that are already computed, for example
+by `l1lsmi.explain`; each call of ``plot(ax)`` draws them. ``from_estimator`` and ``plot`` draw on the given
+axes, or on the axes of a new figure. The axes are stored as ``ax_``, their figure as ``figure_``, and what
+was drawn in further attributes. Colours follow the background, light or dark. No display calls ``plt.show``
 or changes ``rcParams``.
 """
 

@@ -60,7 +60,7 @@ DARK = Palette(
 def check_axes(ax: Any) -> None:
     """Refuse what is not Axes, and say if matplotlib is missing, before anything is computed."""
     if ax is not None and not (hasattr(ax, "plot") and hasattr(ax, "figure")):
-        raise ValueError(f"ax={ax!r:.60} is not Axes of matplotlib: pass Axes, or None for a new figure.")
+        raise ValueError(f"ax={ax!r:.60} is not a matplotlib Axes: pass an Axes, or None for a new figure.")
     try:
         import matplotlib.pyplot  # noqa: F401
     except ImportError:
@@ -204,7 +204,7 @@ def numbers(name: str, values: Any) -> HostArray:
     except (TypeError, ValueError):
         array = np.empty((0, 0))
     if array.ndim != 1 or not array.size:
-        raise ValueError(f"{name}={values!r:.60} is not a list of numbers: pass an array of one dimension.")
+        raise ValueError(f"{name}={values!r:.60} is not a list of numbers: pass a one-dimensional array.")
     return array
 
 

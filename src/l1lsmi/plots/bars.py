@@ -60,7 +60,7 @@ class WeightsDisplay(_BarDisplay):
     weights : array-like of float, shape (k,)
         One weight for each feature; of more than 40 features, those with the 40 largest weights are drawn.
     names : sequence of str or None, default=None
-        Their names; None is x0, x1, ...
+        Names of these features; None is x0, x1, ...
     weight_name : str, default="weight"
         Label of the horizontal axis.
 
@@ -73,7 +73,7 @@ class WeightsDisplay(_BarDisplay):
 
     See Also
     --------
-    ContributionsDisplay : What each feature adds to the score.
+    ContributionsDisplay : What each feature contributes to predictions of held-out rows.
 
     Examples
     --------
@@ -107,7 +107,7 @@ class WeightsDisplay(_BarDisplay):
         Parameters
         ----------
         selector : fitted selector
-            One with ``weights_`` or ``scores_``; the weights are drawn where it has both.
+            A selector with ``weights_`` or ``scores_``; if it has both, the weights are drawn.
         feature_names : sequence of str or None, default=None
             Names of all features; None takes those of the selector, or x0, x1, ...
         ax : matplotlib Axes or None, default=None
@@ -144,7 +144,7 @@ class WeightsDisplay(_BarDisplay):
         ax : matplotlib Axes or None, default=None
             None makes a new figure.
         **style : dict
-            Settings of the bars, as of matplotlib's ``barh``.
+            Keyword arguments of matplotlib's ``barh``.
 
         Returns
         -------
@@ -263,7 +263,7 @@ class ContributionsDisplay(_BarDisplay):
         ax : matplotlib Axes or None, default=None
             None makes a new figure.
         **style : dict
-            Settings of all bars, as of matplotlib's ``barh``.
+            Keyword arguments of matplotlib's ``barh``, for all bars.
 
         Returns
         -------
@@ -300,11 +300,11 @@ class FrequencyDisplay(_BarDisplay):
     ----------
     frequency : array-like of float, shape (m,)
         Share of the searches on parts of the rows that selected each feature. At most 40 features are drawn:
-        those with the highest frequencies, without those that were never selected.
+        those with the highest frequencies, but none that were never selected.
     names : sequence of str or None, default=None
         Names of all features; None is x0, x1, ...
     selected : array-like of int, default=()
-        The selected features, which have another colour.
+        The selected features, drawn in another colour.
     threshold : float or None, default=None
         The lowest frequency at which a feature is selected, drawn as a line; None draws no line.
 
@@ -363,9 +363,9 @@ class FrequencyDisplay(_BarDisplay):
         Parameters
         ----------
         selector : fitted selector
-            One with ``frequency_``: `L1LSMI`, `L1HSIC` and `FeatureSelector` that have compared sets by rows
-            that the search has not seen, as with ``n_features_to_select="auto"``, or
-            `l1lsmi.inference.StabilitySelector`, whose threshold is drawn.
+            A selector with ``frequency_``: `L1LSMI`, `L1HSIC` or `FeatureSelector`, if sets were compared on
+            unseen rows, as with ``n_features_to_select="auto"``; or `l1lsmi.inference.StabilitySelector`,
+            whose threshold is drawn.
         feature_names : sequence of str or None, default=None
             Names of all features; None takes those of the selector, or x0, x1, ...
         ax : matplotlib Axes or None, default=None
@@ -398,7 +398,7 @@ class FrequencyDisplay(_BarDisplay):
         ax : matplotlib Axes or None, default=None
             None makes a new figure.
         **style : dict
-            Settings of the bars, as of matplotlib's ``barh``.
+            Keyword arguments of matplotlib's ``barh``.
 
         Returns
         -------

@@ -101,7 +101,7 @@ class _MatrixDisplay(Display):
 
 
 class RedundancyDisplay(_MatrixDisplay):
-    """The dependence between pairs of selected features: those with strong colours can replace each other.
+    """The dependence between selected features: two features with a strong colour can replace each other.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ class RedundancyDisplay(_MatrixDisplay):
         Parameters
         ----------
         selector : fitted selector
-            With at least two selected features.
+            A selector with at least two selected features.
         X : array-like of shape (n, n_features_in_)
             All features, selected or not.
         y : array-like of shape (n,) or (n, t)
@@ -179,7 +179,7 @@ class RedundancyDisplay(_MatrixDisplay):
         ax : matplotlib Axes or None, default=None
             None makes a new figure.
         colorbar : bool, default=True
-            Whether to draw the scale of the colours, in a part of the axes.
+            Whether to draw a colour bar, which takes some of the space of the axes.
         **style : dict
             As in `plot`.
 
@@ -210,9 +210,9 @@ class RedundancyDisplay(_MatrixDisplay):
         ax : matplotlib Axes or None, default=None
             None makes a new figure.
         colorbar : bool, default=True
-            Whether to draw the scale of the colours, in a part of the axes.
+            Whether to draw a colour bar, which takes some of the space of the axes.
         **style : dict
-            Settings of the image, as of matplotlib's ``imshow``.
+            Keyword arguments of matplotlib's ``imshow``.
 
         Returns
         -------
@@ -227,7 +227,7 @@ class RedundancyDisplay(_MatrixDisplay):
 
 
 class InteractionsDisplay(_MatrixDisplay):
-    """How strongly pairs of selected features act together on the target, beyond what each does alone.
+    """How strongly pairs of selected features act together on the target, beyond the effect of each alone.
 
     Parameters
     ----------
@@ -298,18 +298,18 @@ class InteractionsDisplay(_MatrixDisplay):
         Parameters
         ----------
         selector : fitted selector
-            With at least two selected features.
+            A selector with at least two selected features.
         X : array-like of shape (n, n_features_in_)
             All features, selected or not.
         y : array-like of shape (n,) or (n, t)
         values : {"z", "score"}, default="z"
-            z-scores from all rows, or scores of pairs minus those of single features.
+            z-scores from all rows, or the score of each pair minus the scores of its two features.
         max_features, max_rows, random_state, feature_names : optional
             As in `l1lsmi.explain.interactions`.
         ax : matplotlib Axes or None, default=None
             None makes a new figure.
         colorbar : bool, default=True
-            Whether to draw the scale of the colours, in a part of the axes.
+            Whether to draw a colour bar, which takes some of the space of the axes.
         **style : dict
             As in `plot`.
 
@@ -339,9 +339,9 @@ class InteractionsDisplay(_MatrixDisplay):
         ax : matplotlib Axes or None, default=None
             None makes a new figure.
         colorbar : bool, default=True
-            Whether to draw the scale of the colours, in a part of the axes.
+            Whether to draw a colour bar, which takes some of the space of the axes.
         **style : dict
-            Settings of the image, as of matplotlib's ``imshow``.
+            Keyword arguments of matplotlib's ``imshow``.
 
         Returns
         -------

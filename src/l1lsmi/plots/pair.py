@@ -45,18 +45,18 @@ class PairDisplay(Display):
     Parameters
     ----------
     first, second : array-like of float, shape (n,)
-        Values of the feature on the horizontal and on the vertical axis, or numbers of the levels of a
+        Values of the feature on the horizontal and on the vertical axis, or integer codes of the levels of a
         category; NaN where a value is missing.
     target : array-like of float, shape (n,)
-        Values of the target, or numbers of the classes.
+        Values of the target, or integer codes of the classes.
     names : pair of str, default=("x0", "x1")
         Names of the two features.
     levels : pair of (sequence or None), default=(None, None)
-        Levels of each feature by their numbers; None for numbers.
+        Names of the levels of each feature, in the order of their codes; None for a numeric feature.
     classes : sequence or None, default=None
-        Classes by their numbers; None for a numeric target.
+        Names of the classes, in the order of their codes; None for a numeric target.
     target_name : str or None, default=None
-        Title of the legend, or label of the scale of colours.
+        Title of the legend, or label of the colour bar.
 
     Attributes
     ----------
@@ -150,21 +150,21 @@ class PairDisplay(Display):
         y : array-like of shape (n,) or (n, t)
         features : pair of str or int, or None, default=None
             Names or indices of two features, selected or not; None takes the two selected features with the
-            largest weights, or the first two where the selector has no weights.
+            largest weights, or the first two if the selector has no weights.
         target : int or str, default=0
             Of several targets, the index or the name of the one to draw.
         max_rows : int, default=2000
             Number of rows to draw, stratified by y.
         random_state : int, RandomState instance or None, default=0
-            Draws these rows.
+            Seed of the sample of rows.
         feature_names : sequence of str or None, default=None
             Names of all features; None takes those of the selector, or x0, x1, ...
         target_name : str or None, default=None
-            None takes the name of y, where it has one.
+            None takes the name of y, if it has one.
         ax : matplotlib Axes or None, default=None
             None makes a new figure.
         colorbar : bool, default=True
-            For a numeric target: whether to draw the scale of the colours, in a part of the axes.
+            For a numeric target: whether to draw a colour bar, which takes some of the space of the axes.
         **style : dict
             As in `plot`.
 
@@ -206,9 +206,9 @@ class PairDisplay(Display):
         ax : matplotlib Axes or None, default=None
             None makes a new figure.
         colorbar : bool, default=True
-            For a numeric target: whether to draw the scale of the colours, in a part of the axes.
+            For a numeric target: whether to draw a colour bar, which takes some of the space of the axes.
         **style : dict
-            Settings of the dots, as of matplotlib's ``scatter``.
+            Keyword arguments of matplotlib's ``scatter``.
 
         Returns
         -------

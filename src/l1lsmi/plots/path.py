@@ -50,7 +50,7 @@ class SelectionPathDisplay(Display):
     lines_ : list of matplotlib Line2D
         One line for each selected feature, or the line of the score.
     other_lines_ : list of matplotlib Line2D
-        Of features that are not selected; at most 18, those that stay longest on the path.
+        Lines of features that are not selected: the 18 that stay longest on the path, or fewer.
     columns_, other_columns_ : numpy.ndarray of int
         The feature of each of these lines; empty for the line of the score.
     texts_ : list of matplotlib Annotation
@@ -108,7 +108,7 @@ class SelectionPathDisplay(Display):
         Parameters
         ----------
         selector : fitted selector
-            One with a path: `L1LSMI`, `L1HSIC`, or `FeatureSelector` with any strategy but `Ranking`.
+            A selector with a path: `L1LSMI`, `L1HSIC`, or `FeatureSelector` with any strategy but `Ranking`.
         feature_names : sequence of str or None, default=None
             Names of all features; None takes those of the selector, or x0, x1, ...
         ax : matplotlib Axes or None, default=None
@@ -143,8 +143,8 @@ class SelectionPathDisplay(Display):
         ax : matplotlib Axes or None, default=None
             None makes a new figure.
         **style : dict
-            Settings of the lines of selected features, or of the line of the score, as of matplotlib's
-            ``plot``.
+            Keyword arguments of matplotlib's ``plot``, for the lines of selected features or for the line of
+            the score.
 
         Returns
         -------

@@ -15,7 +15,7 @@ from l1lsmi.plots._axes import Display, Palette, check_axes, numbers, ticks_at, 
 
 
 class ScoreBySizeDisplay(Display):
-    """The score of sets of features against their number, with the number of selected ones marked.
+    """The score of sets of features against the number of features, with the selected number marked.
 
     Parameters
     ----------
@@ -23,9 +23,9 @@ class ScoreBySizeDisplay(Display):
         Numbers of features, increasing.
     scores : array-like of float, shape (s,)
     standard_errors : array-like of float, shape (s,), or None, default=None
-        Drawn to either side of the scores.
+        Drawn as error bars above and below the scores.
     n_selected : int or None, default=None
-        The number to mark; None marks none.
+        The number of features to mark; None marks none.
     score_name : str, default="score"
         Label of the vertical axis.
 
@@ -37,7 +37,7 @@ class ScoreBySizeDisplay(Display):
     errorbar_ : matplotlib ErrorbarContainer or None
         None without standard errors.
     mark_ : matplotlib Line2D or None
-        The ring around the selected number; None where it is not among the sizes.
+        The ring around the selected number; None if this number is not among the sizes.
 
     See Also
     --------
@@ -155,7 +155,7 @@ class ScoreBySizeDisplay(Display):
         ax : matplotlib Axes or None, default=None
             None makes a new figure.
         **style : dict
-            Settings of the line, as of matplotlib's ``plot``.
+            Keyword arguments of matplotlib's ``plot``.
 
         Returns
         -------
