@@ -27,4 +27,4 @@ def test_control_characters_are_escaped_in_a_terminal(monkeypatch, is_terminal, 
 def test_help_says_what_a_spreadsheet_may_do(capfd, command):
     run([command, "--help"])
     words = " ".join(capfd.readouterr().out.split())
-    assert "A cell that begins with =, +, - or @ is written as it is, and a spreadsheet may run it" in words
+    assert "Cells that begin with =, +, - or @ are written unchanged, and a spreadsheet program may" in words

@@ -241,7 +241,7 @@ def test_no_features(capfd, noise, method):
     assert called_json(capfd, "select", *args)["features"] == []
     result = call(capfd, "apply", paths["save"], noise.path)
     assert result.code == 1 and result.err.count("\n") == 1
-    assert "is a selection of no columns: there is nothing to take" in result.err
+    assert "has no selected columns: there is nothing to take" in result.err
 
 
 def test_methods_that_choose_no_number(capfd, xor):

@@ -59,13 +59,13 @@ def test_methods_by_name_and_path():
 @pytest.mark.parametrize(
     ("methods", "words"),
     [
-        ("", "--methods has '', which is none of: l1-lsmi"),
+        ("", "--methods '' names no method: use l1-lsmi"),
         ("magic", "--methods has 'magic', which is neither the import path of a selector"),
         ("sklearn.svm.SVC", "'sklearn.svm.SVC', which is neither"),
         ("no_such_library.Selector", "which is neither the import path of a selector"),
         (
             "sklearn.feature_selection.RFE",
-            "RFE', which needs estimator: compare it",
+            "RFE', which needs the argument estimator: compare it",
         ),
         (
             "sklearn.feature_selection.SelectFdr",

@@ -117,7 +117,7 @@ def test_bounds_by_hand():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"n_selected": 11}, "n_selected=11 must be a number from 0 to the 10 features"),
+        ({"n_selected": 11}, "n_selected=11 must be a number from 0 to n_features=10"),
         ({"n_features": 0}, "n_features=0 must be an integer"),
         ({"threshold": 1.5}, "threshold=1.5 must be"),
         ({"n_resamples": 5}, "n_resamples=5 must be an even integer"),

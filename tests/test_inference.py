@@ -138,7 +138,7 @@ def test_no_threshold_is_high_enough():
     X, y = data()
     selector = StabilitySelector(LassoK(9), 4, threshold="auto", max_false=0.01, random_state=0)
     with pytest.warns(
-        UserWarning, match="No threshold keeps the bound on false selections to max_false=0.01"
+        UserWarning, match="No threshold has a bound on false selections of at most max_false=0.01"
     ):
         selector.fit(X, y)
     assert not selector.support_.any() and selector.threshold_ == np.inf
@@ -336,7 +336,7 @@ def test_a_search_that_was_interrupted_is_no_finished_half():
         self.stop_reason_ = StopReason.INTERRUPTED if n_fits == 5 else StopReason.AGREED
 
     selector = StabilitySelector(Columns(action=fit), 10, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="interrupted: the result is that of the 4 of 10"):
+    with pytest.warns(ConvergenceWarning, match="interrupted: the result is from the 4 of 10"):
         selector.fit(X, y)
 
 
@@ -402,7 +402,7 @@ def test_checks_that_check_estimator_leaves_out(name, check):
         ),
         (StabilitySelector(LassoK(), threshold=1.5), "'threshold' parameter .* Got 1.5 instead"),
         (KnockoffSelector(LassoK), "selector is the class LassoK"),
-        (KnockoffSelector(Columns()), "Columns, which has neither weights_ nor scores_ nor an estimator_"),
+        (KnockoffSelector(Columns()), "Columns, which has no weights_, scores_, feature_importances_ or"),
         (KnockoffSelector(LassoK(), knockoffs=np.zeros((120, 3))), "knockoffs has shape .120, 3., but X has"),
         (
             KnockoffSelector(LassoK(), knockoffs=lambda X, rng: X[:5]),

@@ -205,7 +205,7 @@ def test_missing_values_there_and_back():
     back = selector.inverse_transform(selector.transform(X))
     np.testing.assert_array_equal(back[:, selector.support_], X[:, selector.support_])
     assert (back[:, ~selector.support_] == 0).all()
-    with pytest.raises(ValueError, match="different shape"):
+    with pytest.raises(ValueError, match="but 2 features are selected: pass the output of transform"):
         selector.inverse_transform(X)
     frame, y = mixed(200)
     with pytest.raises(ValueError, match="X has 8 columns, but the selector has selected 2"):

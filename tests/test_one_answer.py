@@ -69,7 +69,7 @@ def test_a_model_is_tested(capfd, tmp_path):
         error = called_json(capfd, "error", *command, path)
         assert (
             error["kind"] == "usage"
-            and f"--model '{path}' is no model: give the import path" in error["message"]
+            and f"--model '{path}' is not a model: give the import path" in error["message"]
         )
 
 

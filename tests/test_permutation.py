@@ -96,7 +96,7 @@ def test_groups_make_the_test_valid_where_rows_would_not():
         ({"groups": np.repeat([0, 1], [9, 11])}, "groups has no two groups of the same size"),
         (
             {"groups": np.repeat([0, 1], 10), "y": np.repeat([0, 1], 10), "exchange": "within"},
-            "exchange='within' leaves y as it is",
+            "exchange='within' does not change y",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Tables of any kind as one column of a proper type for each feature."""
+"""Tables of any kind as one column of a suitable type for each feature."""
 
 import datetime
 import pickle
@@ -240,7 +240,7 @@ def test_it_is_an_estimator():
     assert preparation.get_feature_names_out().tolist() == before.columns.tolist()
     assert preparation.feature_names_in_.tolist() == table.columns.tolist()
     assert preparation.n_features_in_ == 6
-    with pytest.raises(ValueError, match="input_features are not the names of the columns of fit"):
+    with pytest.raises(ValueError, match="input_features are not the column names of the X that was passed"):
         preparation.get_feature_names_out(["a"])
 
 

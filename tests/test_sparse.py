@@ -356,7 +356,7 @@ def test_baselines_on_large_tables_say_what_they_chose_from(small_limit, name):
 def test_without_a_target_a_large_table_is_refused(small_limit):
     X, _ = rare_words()
     for name in ("SPEC", "LaplacianScore"):
-        with pytest.raises(ValueError, match=f"without a target {name} uses at most"):
+        with pytest.raises(ValueError, match=f"without a target {name} takes at most"):
             getattr(baselines, name)(3, graph="unsupervised").fit(X)
 
 

@@ -180,8 +180,8 @@ class Selector(SelectorMixin, CheckedParameters):
         what = f"X is sparse with {table.n_rows:,} rows and {table.varying.size:,} columns that vary"
         if target is None:
             raise ValueError(
-                f"{what}, but without a target {type(self).__name__} uses at most {most:,} values: pass "
-                "fewer columns, or X.toarray() if several copies of it fit into memory."
+                f"{what}, but without a target {type(self).__name__} takes at most {most:,} values (rows "
+                "times columns): pass fewer columns, or X.toarray() if several copies of it fit into memory."
             )
         n_kept = min(table.varying.size, max(POOL_VALUES // table.n_rows, LEAST_POOL, 2 * k))
         if k > MOST_SELECTED:
@@ -408,7 +408,10 @@ class Selector(SelectorMixin, CheckedParameters):
         with np.errstate(over="ignore", invalid="ignore"):
             values = check_array(X, dtype=None, ensure_all_finite="allow-nan")
         if support.sum() != values.shape[1]:
-            raise ValueError("X has a different shape than during fitting.")
+            raise ValueError(
+                f"X has shape {values.shape}, but {support.sum()} features are selected: pass the output of "
+                "transform."
+            )
         found = np.zeros((values.shape[0], support.size), dtype=values.dtype)
         found[:, support] = values
         return found

@@ -36,7 +36,7 @@ def run(
 ) -> None:
     """Run ``l1lsmi apply``."""
     if as_json and output is None:
-        raise click.UsageError("--json needs --output: standard output has the JSON document.")
+        raise click.UsageError("--json needs --output, because the JSON document is on standard output.")
     check_outputs(file, {"output": output})
     found = load_selection(selection)
     table = read(file, quiet or as_json, reading)

@@ -33,8 +33,8 @@ from l1lsmi._cli.options import (
 COMPARED = ("l1-lsmi", "l1-hsic", "pearson", "mrmr", "qpfs", "lasso", "relieff")
 MEASURES = ("smi", "hsic", "mi", "pearson")
 FORMULAS = (
-    "A cell that begins with =, +, - or @ is written as it is, and a spreadsheet may run it as a formula "
-    "when it opens CSV or TSV."
+    "Cells that begin with =, +, - or @ are written unchanged, and a spreadsheet program may run them as "
+    "formulas when it opens a CSV or TSV file."
 )
 DOCUMENTS = ("select", "apply", "compare", "measure", "error")
 
@@ -169,7 +169,7 @@ def apply(**options: Any) -> int | None:
     type=click.IntRange(2, 100),
     default=3,
     show_default=True,
-    help="Random splits into training and test rows.",
+    help="Number of random splits into training and test rows.",
 )
 @max_rows_option(1000, at_least=20)
 @time_limit_option("Stop after this time, reading and report included, with the methods that are finished.")

@@ -28,8 +28,8 @@ def import_model(path: str | None) -> Any:
     found = _imported(path)
     if not isinstance(found, type) or not all(hasattr(found, method) for method in ("fit", "predict")):
         raise click.UsageError(
-            f"--model {path!r} is no model: give the import path of a class with fit and predict, such as "
-            "sklearn.ensemble.RandomForestClassifier."
+            f"--model {path!r} is not a model: give the import path of a class with fit and predict, such "
+            "as sklearn.ensemble.RandomForestClassifier."
         )
     try:
         return found()
@@ -49,7 +49,7 @@ def find_methods(text: str) -> dict[str, Method]:
     """
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     if not names:
-        raise click.UsageError(f"--methods has {printable(text)!r}, which is none of: {', '.join(METHODS)}.")
+        raise click.UsageError(f"--methods {printable(text)!r} names no method: use {', '.join(METHODS)}.")
     return {method.name: method for method in map(find_method, names)}
 
 
@@ -71,8 +71,11 @@ def find_method(name: str) -> Method:
         if p.default is p.empty and p.name != size and p.kind == p.POSITIONAL_OR_KEYWORD
     ]
     if size is None or needed:
-        lacks = f"needs {needed[0]}" if needed else "has no parameter for the number of features"
-        raise click.UsageError(f"--methods has {printable(name)!r}, which {lacks}: compare it in Python.")
+        lacks = f"needs the argument {needed[0]}" if needed else "has no parameter for the number of features"
+        raise click.UsageError(
+            f"--methods has {printable(name)!r}, which {lacks}: compare it in Python, with "
+            "l1lsmi.evaluation.compare_selectors."
+        )
 
     def build(k: int | None, **settings: Any) -> Any:
         given = {key: value for key, value in settings.items() if key in known and key != "task"}

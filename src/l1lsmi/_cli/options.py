@@ -163,8 +163,8 @@ preparing_options = _group(
         type=click.Choice(("auto", "classification", "regression", "survival")),
         default="auto",
         show_default=True,
-        help="Whether the target has classes or is a quantity. survival takes two target columns: the time, "
-        "and the event, which is 1, or 0 where the time is censored.",
+        help="Whether the target has classes or is numeric. survival takes two target columns: the time, and "
+        "the event, which is 1, or 0 if the time is censored.",
     ),
     click.option(
         "--missing",

@@ -212,7 +212,7 @@ def load_selection(path: str) -> dict[str, Any]:
         )
     columns = found.get("columns")
     if columns == []:
-        raise FileProblem(f"{shown} is a selection of no columns: there is nothing to take from other files.")
+        raise FileProblem(f"{shown} has no selected columns: there is nothing to take from other files.")
     if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
         raise FileProblem(f"{shown} has no list of columns: select again with l1lsmi select --save.")
     return found

@@ -99,8 +99,8 @@ def how_many(selector: Any) -> str | None:
     validation: Validation | None = selector.validation_
     if validation is None:
         return (
-            "The search was stopped before it chose a number of features: this is the largest number that it "
-            "considered."
+            "The search was stopped before it chose a number of features: the largest number that it "
+            "considered is selected."
         )
     top, own = int(validation.mean.argmax()), _place(validation, n_selected)
     largest = int(validation.k[top])

@@ -28,8 +28,8 @@ MANY_FEATURES, FEWER_ROWS, FEWER_FOLDS = 20, 500, 2
 class Contributions:
     """Contributions of the selected features.
 
-    Shares are of the variation of the target, as `validation_` of a selector has them: 1 is all of it, 0 is
-    what a constant predicts.
+    Shares are shares of the variation of the target, as in `validation_` of a selector: 1 is a perfect
+    prediction, 0 is no better than a constant.
 
     Attributes
     ----------
@@ -74,10 +74,10 @@ def contributions(
 ) -> Contributions:
     """Measure what each selected feature contributes to predictions of held-out rows.
 
-    The target is predicted by regularised least squares on Gaussian kernels, in each of four folds from the
-    rows of the others: with all selected features, without each of them, and with each alone. A feature that
-    predicts little alone and contributes much is part of an interaction. A feature that predicts much alone
-    and contributes little is redundant given the others.
+    The target is predicted by regularised least squares on Gaussian kernels, in a cross-validation with four
+    folds: with all selected features, without each of them, and with each alone. A feature that predicts
+    little alone and contributes much is part of an interaction. A feature that predicts much alone and
+    contributes little is redundant given the others.
 
     The features were selected from the same rows. Use the contributions to compare features with each other,
     and `validation_` of the selector to judge how well the features predict new rows.
@@ -89,8 +89,8 @@ def contributions(
         All features, selected or not.
     y : array-like of shape (n,) or (n, t)
     max_rows : int, default=1000
-        Number of rows to sample, stratified by y. For more than 20 features, half as many rows are used, in
-        two folds.
+        Number of rows to sample, stratified by y. For more than 20 selected features, at most 500 rows are
+        used, in two folds.
     random_state : int, RandomState instance or None, default=0
     feature_names : sequence of str or None, default=None
         Names of all features; None takes those of the selector, or x0, x1, ...
@@ -117,13 +117,13 @@ def contributions(
 
 
 def rows_for(n_features: int, max_rows: int = MAX_ROWS) -> int:
-    """How many rows are sampled for the contributions of so many features."""
+    """Number of rows to sample for the contributions of a number of features."""
     return min(max_rows, FEWER_ROWS) if n_features > MANY_FEATURES else max_rows
 
 
 @single_threaded_blas()
 def measure_contributions(scorer: SubsetScorer, max_rows: int = MAX_ROWS) -> Contributions:
-    """The same for the data of a scorer."""
+    """`contributions` for the data of an existing scorer."""
     columns = scorer.selected
     many = columns.size > MANY_FEATURES
     rows, table, target = scorer.sampled(rows_for(columns.size, max_rows))
@@ -165,7 +165,7 @@ def held_out_losses(
     Returns
     -------
     numpy.ndarray of shape (sets + 1, n)
-        The last are those without features.
+        One row per set; the last row has the errors without features.
     """
     rng = np.random.default_rng((seed, 11))
     functions = TargetFunctions.of(target, rng).of_rows(target)

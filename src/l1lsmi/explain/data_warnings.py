@@ -1,4 +1,4 @@
-"""What to know about data before features are selected from it."""
+"""Warnings about data, before features are selected."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from l1lsmi.explain._fitted import checked_names
 def data_warnings(
     X: Any, y: Any, *, task: str = "auto", feature_names: Sequence[str] | None = None
 ) -> list[str]:
-    """Find columns that give away the target or number the rows, and copies, without a selection.
+    """Find columns that give away the target, number the rows or are copies, without selecting features.
 
     Every selector does the same in ``fit`` and stores the result as ``warnings_``.
 

@@ -50,7 +50,7 @@ def explain_selection(
 ) -> Explanation:
     """Compute all explanations of a selection.
 
-    The numbers are those of the single functions, but each set is scored once only.
+    The numbers are the same as from the single functions, but each set is scored only once.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def explain_selection(
     feature_names : sequence of str or None, default=None
         Names of all features; None takes those of the selector, or x0, x1, ...
     contributions : Contributions or None, default=None
-        Contributions that are already known; None measures them on twice as many rows.
+        Contributions that are already known; None measures them, on up to twice ``max_rows`` rows.
 
     Returns
     -------

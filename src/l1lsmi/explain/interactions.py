@@ -67,8 +67,8 @@ def interactions(
         All features, selected or not.
     y : array-like of shape (n,) or (n, t)
     max_features : int, default=20
-        Largest number of features; those with the largest weights are taken, or with the highest scores
-        alone where the selector has no weights.
+        Largest number of features. The features with the largest weights are taken, or, if the selector has
+        no weights, the features with the highest scores of single features.
     max_rows : int, default=500
         Number of rows to sample, stratified by y.
     random_state : int, RandomState instance or None, default=0
@@ -81,10 +81,11 @@ def interactions(
 
     Notes
     -----
-    For classes, squared-loss mutual information is a share of explained variance, so that independent
-    features with additive effects have an interaction near 0. For a numeric target it has no upper bound:
-    two features that explain the share :math:`r` of its variance have about :math:`r / 2(1 - r)`. Additive
-    effects then give an interaction above 0 where the features explain most of the variance.
+    For classes, squared-loss mutual information is proportional to a share of explained variance, so that
+    independent features with additive effects have an interaction near 0. For a numeric target,
+    squared-loss mutual information has no upper bound: it is about :math:`r / 2(1 - r)` for two features
+    that explain the share :math:`r` of the variance of the target. Additive effects then give an interaction
+    above 0 if the features explain most of the variance.
 
     Examples
     --------
@@ -105,7 +106,7 @@ def interactions(
 
 @single_threaded_blas()
 def score_pairs(scorer: SubsetScorer, max_features: int = 20) -> Interactions:
-    """The same for an existing scorer."""
+    """`interactions` for an existing scorer."""
     check_count("max_features", min(max_features, len(scorer.names)), len(scorer.names))
     columns = scorer.top_selected(max_features)
     alone = scorer.score_each(columns)

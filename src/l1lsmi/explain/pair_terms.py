@@ -83,7 +83,7 @@ def pair_terms(
 ) -> PairTerms:
     """Effects of every feature and of every pair of features on the target, with z-scores.
 
-    Features are turned into polynomials of their ranks (contrasts where they have few values), the target
+    Features are turned into polynomials of their ranks (contrasts if they have few values), and the target
     into contrasts of its classes or into ranks. The effects of all single features are fitted together first,
     so that dependence between features does not look like an interaction. All rows are used.
 
@@ -106,7 +106,8 @@ def pair_terms(
     Pairs are taken from at most 3,000 features, and from at most twice as many features as rows (but at least
     300). If there are more features, three quarters of those used have the largest single effects, and the
     others are drawn at random. If more than 1,500 features are used, only products of trends are computed for
-    all pairs, and interactions of other shapes among the 300 features with the largest single effects.
+    all pairs; interactions of other shapes are computed among the 300 features with the largest single
+    effects.
 
     Examples
     --------

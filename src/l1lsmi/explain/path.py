@@ -49,11 +49,11 @@ class PathTable:
     ----------
     kind : {"radii", "steps", "none"}
         "radii": one entry per radius. "steps": one entry per step of a greedy or exhaustive search.
-        "none": the method has no path, as rankings and most baselines.
+        "none": the method has no path, like rankings and most baselines.
     steps : tuple of PathStep
         In the order of the search.
     restart : int or None
-        The restart that they belong to, for radii.
+        The restart that the steps belong to, if ``kind`` is "radii".
     n_restarts : int
         Number of restarts; 0 where there are no radii.
     """
@@ -75,7 +75,7 @@ class PathTable:
         columns : ndarray of int, shape (features,)
             In decreasing order of the number of steps that contain the feature, then of its total weight.
         weights : ndarray of float, shape (features, steps)
-            0 where a feature is not in the support; 1 for all others where there are no weights.
+            0 if the feature is not in the support. On a path without weights, 1 if it is.
 
         Examples
         --------

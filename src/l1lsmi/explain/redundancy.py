@@ -38,8 +38,8 @@ class Rejected:
     smi : float
         Squared-loss mutual information between the two.
     correlation : float
-        Their absolute correlation: of a category with a number the correlation ratio, of two categories
-        Cramer's V, in the rows in which both have a value.
+        Absolute correlation of the two in the rows in which both have a value; the correlation ratio for a
+        category and a number, and Cramer's V for two categories.
     kind : {"redundant", "silent", "adds"}
         Why it was not selected: see `Redundancy`.
     reason : str
@@ -69,14 +69,14 @@ class Redundancy:
     n_rejected_in : int
         Number of features that were not selected.
     columns : numpy.ndarray of int, shape (f,)
-        Selected features; the ``max_features`` with the largest weights where there are more.
+        Selected features; if there are more than ``max_features``, those with the largest weights.
     names : tuple of str
     smi : numpy.ndarray of float, shape (f, f)
         Squared-loss mutual information between each pair of these features; nan on the diagonal.
     correlation : numpy.ndarray of float, shape (f, f)
-        Their absolute correlation; nan on the diagonal.
+        Absolute correlation of each pair; nan on the diagonal.
     noise : float
-        Noise level of a score alone: a lower score is not distinguishable from noise.
+        Noise level of the score of a single feature: a lower score is not distinguishable from noise.
     gain_noise : float
         Noise level of a gain.
     n_rows, n_rows_in : int
@@ -97,7 +97,8 @@ class Redundancy:
     - "adds" where its gain is above ``gain_noise``;
     - is "redundant" where its gain is not above ``gain_noise``, but its score alone is above ``noise``.
       It is also "redundant" where its score alone is not above ``noise``, its SMI with the nearest
-      selected feature is at least 0.1, and it adds more than ``gain_noise`` to the set without that one;
+      selected feature is at least 0.1, and it adds more than ``gain_noise`` to the set without this nearest
+      feature;
     - is "silent" otherwise: neither its gain nor its score alone exceeds the noise level.
     """
 
@@ -126,9 +127,10 @@ def redundancy(
 ) -> Redundancy:
     """Explain why features were not selected, and measure the redundancy of the selected ones.
 
-    The features explained are alternately those with the highest HSIC with the target and the next ones of
-    the selector's ``ranking_``, where it has one. Of more than 40 features, HSIC scores the 40 that have
-    the highest correlation with the target, either themselves or their squares.
+    The features to explain are taken alternately from two lists: the features with the highest HSIC with the
+    target, and the next features of the selector's ``ranking_``, if it has this attribute. If more than 40
+    features were not selected, HSIC is computed only for the 40 whose values or squared values have the
+    highest correlation with the target.
 
     Parameters
     ----------
@@ -154,17 +156,18 @@ def redundancy(
     -----
     `Redundancy` defines the three kinds and the noise levels.
 
-    The reason of a redundant feature names the nearest selected one where the feature adds to it no more
-    than the noise level or a tenth of its score alone. Otherwise it names the selected features together.
-    Two features "carry the same information" where their squared-loss mutual information is at least 1/2 or
-    their absolute correlation at least 0.71: two normal features then explain half of each other's variance.
+    The reason for a redundant feature names the nearest selected feature if the redundant feature adds little
+    to the score of the nearest one: no more than the noise level, or no more than a tenth of its own score
+    alone. Otherwise the reason names the selected features together. Two features "carry the same
+    information" if their squared-loss mutual information is at least 1/2 or their absolute correlation is at
+    least 0.71: two normal features then explain half of each other's variance.
 
-    The nearest feature is a copy where there is one. Otherwise the feature nearest by correlation and the
-    feature nearest by HSIC are compared, and the one with the larger squared-loss mutual information is
-    taken. The estimate is the mean of both directions where both features have at most 10 values, or both
-    have more; otherwise the one with at most 10 values is the target. A category is a target of classes; rows
-    in which the target is missing are left out, unless "missing" is a value of its own: then it is one more
-    class.
+    If a selected feature is a copy, it is the nearest feature. Otherwise the feature nearest by correlation
+    and the feature nearest by HSIC are compared, and the one with the larger squared-loss mutual information
+    is taken. To estimate this information, one of two features is the target. If only one of them is discrete
+    (a category, or at most 10 values), it is the target. Otherwise each is the target once, and the estimate
+    is the mean of both, unless the first is below 0.01. A category is a target with classes; rows in which
+    the target is missing are left out, unless "missing" is a value of its own: then it is one more class.
 
     Examples
     --------
@@ -187,7 +190,7 @@ def redundancy(
 
 @single_threaded_blas()
 def score_rejected(scorer: SubsetScorer, n_rejected: int = 15, max_features: int = 20) -> Redundancy:
-    """The same for an existing scorer."""
+    """`redundancy` for an existing scorer."""
     m = len(scorer.names)
     check_count("n_rejected", min(n_rejected, m), m)
     check_count("max_features", min(max_features, m), m)

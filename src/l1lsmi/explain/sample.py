@@ -54,7 +54,7 @@ def sample_target(target: Target, max_rows: Any, random_state: Any, name: str = 
 
 
 def sample_seeded(target: Target, max_rows: Any, seed: int, name: str = "max_rows") -> HostArray:
-    """The same with the seed that `seed_of` makes of a random state."""
+    """`sample_target` with a seed, as `seed_of` returns it, in place of a random state."""
     if not isinstance(max_rows, Integral) or isinstance(max_rows, bool) or int(max_rows) < MIN_ROWS:
         raise ValueError(f"{name}={max_rows!r} must be a whole number of rows, at least {MIN_ROWS}.")
     if target.n_rows <= int(max_rows):

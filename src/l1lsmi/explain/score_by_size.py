@@ -57,7 +57,7 @@ def score_by_size(
     max_rows: int = MAX_ROWS,
     random_state: Any = 0,
 ) -> ScoreBySize:
-    """Score smaller and larger sets than the one selected.
+    """Score sets that are smaller and larger than the selected one.
 
     Smaller sets come from backward elimination of the selected features: one at a time, or a fifth at a
     time while there are more than 12. Larger sets add the other features in the order of the selector's
@@ -70,8 +70,9 @@ def score_by_size(
         All features, selected or not.
     y : array-like of shape (n,) or (n, t)
     measure : Measure or None, default=None
-        Scores the sets. None is squared-loss mutual information with 70 kernels and few candidate widths:
-        sets have the same order as with the default settings, in a fraction of the time.
+        Scores the sets. None is squared-loss mutual information with 70 kernels and few candidate widths,
+        which takes a fraction of the time of the default settings, and is meant to order sets in the same
+        way.
     max_size : int or None, default=None
         Size of the largest set; None is twice the number of selected features, but at most 10 more.
     max_rows : int, default=500
@@ -85,8 +86,8 @@ def score_by_size(
     Notes
     -----
     The scores do not say how many features to select: they are computed on the rows that the sets were
-    selected on, where features that fit by chance score as well. ``n_features_to_select="auto"`` uses rows
-    that the search has not seen to choose the number.
+    selected on, where features that fit by chance raise the score, too. ``n_features_to_select="auto"`` uses
+    rows that the search has not seen to choose the number.
 
     Examples
     --------
@@ -105,7 +106,7 @@ def score_by_size(
 
 @single_threaded_blas()
 def score_sizes(scorer: SubsetScorer, max_size: int | None = None) -> ScoreBySize:
-    """The same for an existing scorer."""
+    """`score_by_size` for an existing scorer."""
     k, m = scorer.selected.size, len(scorer.names)
     largest = min(m, 2 * k, k + 10) if max_size is None else check_count("max_size", max_size, m)
     sets = [*_smaller(scorer), scorer.selected, *_larger(scorer, largest)]

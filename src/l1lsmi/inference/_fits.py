@@ -135,8 +135,8 @@ def check_beside(owner: Any, params: Mapping[str, Any], n_rows: int) -> dict[str
         checked[name] = value if is_frame(value, name) else np.asarray(to_numpy(value))
         if checked[name].shape[:1] != (n_rows,):
             raise ValueError(
-                f"{name} has shape {tuple(checked[name].shape)}, but X has {n_rows} rows: pass something for "
-                "every row."
+                f"{name} has shape {tuple(checked[name].shape)}, but X has {n_rows} rows: pass one entry "
+                "per row."
             )
     return checked
 
@@ -160,8 +160,8 @@ def support_of(selector: Any, n_features: int) -> HostArray:
     last = selector if hasattr(selector, "get_support") else getattr(selector, "steps", [(None, None)])[-1][1]
     if not hasattr(last, "get_support"):
         raise ValueError(
-            f"selector is a {type(selector).__name__}, which has no get_support: pass a selector of "
-            "features, for instance SelectFromModel of it."
+            f"selector is a {type(selector).__name__}, which has no get_support: pass a selector, or wrap "
+            "the model in SelectFromModel."
         )
     support = np.asarray(last.get_support(), dtype=bool)
     if support.shape != (n_features,):

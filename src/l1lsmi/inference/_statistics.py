@@ -159,9 +159,9 @@ def _exposed(selector: Any, n_columns: int) -> HostArray:
                     values = everywhere
             return _checked(values, n_columns, name)
     raise ValueError(
-        f"selector is a {type(selector).__name__}, which has neither weights_ nor scores_ nor an estimator_ "
-        "with feature_importances_ or coef_: pass statistic='frequency', or a function of the fitted "
-        "selector that returns one number per column."
+        f"selector is a {type(selector).__name__}, which has no weights_, scores_, feature_importances_ or "
+        "coef_, and no estimator_ with feature_importances_ or coef_: pass statistic='frequency', or a "
+        "function of the fitted selector that returns one number per column."
     )
 
 

@@ -22,8 +22,8 @@ ROUNDING = 1e-9
 class FalseSelectionsBound:
     """Bounds on the expected number of false selections, from the fewest assumptions to the most.
 
-    Here, a feature is falsely selected if a random half of the rows selects it no more often than guessing
-    would: with a probability of at most q / m, where q of the m features are selected on average.
+    Here, a selection is false if the feature is selected from a random half of the rows no more often than by
+    guessing: with a probability of at most q / m, where q of the m features are selected on average.
 
     Attributes
     ----------
@@ -34,7 +34,8 @@ class FalseSelectionsBound:
     unimodal : float
         If the frequencies at which both halves of a pair select a false feature have a unimodal distribution.
     r_concave : float
-        If they are -1/2-concave, and the selection frequencies -1/4-concave.
+        If the distribution of these frequencies is -1/2-concave, and the distribution of the selection
+        frequencies is -1/4-concave.
     """
 
     worst_case: float
@@ -79,7 +80,8 @@ def false_selections_bound(
 
     Examples
     --------
-    Of 1,000 features 30 are selected from each half. Selecting 90 % of the time is rarely by chance:
+    Of 1,000 features, 30 are selected from each half. Few features are selected from 90 % of the halves by
+    chance:
 
     >>> from l1lsmi.inference import false_selections_bound
     >>> bound = false_selections_bound(30, 1000, threshold=0.9, n_resamples=100)
@@ -96,8 +98,8 @@ def _check(n_selected: Any, n_features: Any, threshold: Any, n_resamples: Any) -
         raise ValueError(f"n_features={n_features!r} must be an integer, at least 1.")
     if not isinstance(n_selected, Real) or not 0 <= float(n_selected) <= int(n_features):
         raise ValueError(
-            f"n_selected={n_selected!r} must be a number from 0 to the {n_features} features: pass how many "
-            "are selected from half of the rows."
+            f"n_selected={n_selected!r} must be a number from 0 to n_features={n_features}: pass the mean "
+            "number of features that are selected from half of the rows."
         )
     if not isinstance(threshold, Real) or not 0 < float(threshold) <= 1:
         raise ValueError(f"threshold={threshold!r} must be a number above 0 and at most 1.")
@@ -160,11 +162,12 @@ def largest_tails(mean: float, n_steps: int, r: float) -> HostArray:
     r"""Largest probabilities of i / n_steps or more under r-concave distributions with a limited mean.
 
     A distribution f on {0, 1/n, ..., 1} is r-concave, for negative r, if it is positive between its ends and
-    f^r is convex there. A linear functional of f is largest at an extreme point of the convex hull of these
-    distributions with the mean. Where f^r is linear on its support, f + d g is r-concave for small d of both
-    signs if and only if g is f^(1-r) times a linear function, which has two parameters; a kink in f^r adds a
-    third. Of three parameters, the total and the mean fix two. The third is free, so that f is the midpoint
-    of two other such distributions, and not an extreme point. The extreme points are therefore
+    f^r is convex there. A linear functional of f is largest at an extreme point of the convex hull of the
+    r-concave distributions with the given mean. Where f^r is linear on its support, f + d g is r-concave for
+    small d of both signs if and only if g is f^(1-r) times a linear function, which has two parameters; a
+    kink in f^r adds a third. Of three parameters, the total and the mean fix two. The third is free, so that
+    f is the midpoint of two other such distributions, and not an extreme point. The extreme points are
+    therefore
 
     - f proportional to (a + i)^(1/r), i = 0 ... l, on any part of {0, ..., n} of l + 1 points, or mirrored,
     - the distributions at a single point.

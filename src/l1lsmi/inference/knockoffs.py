@@ -53,10 +53,10 @@ class KnockoffSelector(Selector):
         How knockoffs are made. "gaussian" keeps the means and covariances of the columns, which suffices if
         they are normally distributed. "copula" does so after a transformation of each column to normal
         scores, and transforms back: heavy tails, binary columns and counts keep their distribution. An array
-        has the knockoffs; a function ``knockoffs(X, rng)`` returns them.
+        contains the knockoffs; a function ``knockoffs(X, rng)`` returns them.
     offset : {0, 1}, default=1
-        1 is the knockoff+ filter, which limits the false discovery rate. 0 selects more, and limits a
-        modified rate only.
+        1 is the knockoff+ filter, which limits the false discovery rate. 0 selects more features, and limits
+        only a modified rate.
     statistic : {"auto", "scores", "sizes", "frequency"} or callable, default="auto"
         Number by which a column is compared with its knockoff. "scores" takes the first of these that exists:
         ``weights_`` or ``scores_`` of the selector, ``feature_importances_`` or ``coef_`` of its
@@ -66,11 +66,12 @@ class KnockoffSelector(Selector):
         and knockoffs together. "frequency" counts from how many of 20 halves of the rows a column is
         selected. "auto" is "sizes" for a selector with ``weights_`` and ``n_features_to_select``, and
         "scores" for others. A function gets the fitted selector, and returns an importance for each of its
-        columns: first the features, then as many knockoffs; some features have been exchanged with their
-        knockoffs.
+        columns. These are first the features and then their knockoffs, but some features have changed places
+        with their knockoffs.
     n_draws : int, default=1
         Number of times that knockoffs are drawn. Several draws are combined by their e-values [3]_: the
-        result then depends less on chance, but each draw must select at least 2 / fdr features.
+        result then depends less on chance, but with ``offset=1`` a draw selects at least 2 / fdr features, or
+        none.
     random_state : int, RandomState instance or None, default=None
         Seed of the knockoffs, and of the random states of the selector.
     n_jobs : int or None, default=None
@@ -101,10 +102,10 @@ class KnockoffSelector(Selector):
 
     Notes
     -----
-    Features are exchanged at random with their knockoffs before the fit, so that a selector which
-    prefers the first of equal columns favours neither. Covariances are shrunk (Ledoit and Wolf), and
-    distances between columns and knockoffs minimise how well each can be reconstructed from the others [4]_.
-    Making knockoffs of m columns takes time of order m^3.
+    Features are exchanged at random with their knockoffs before the fit, so that a selector which prefers the
+    first of equal columns favours neither. Covariances are shrunk (Ledoit and Wolf). The distances between
+    columns and knockoffs are chosen so that each can be reconstructed from the others as little as possible
+    [4]_. Making knockoffs of m columns takes time of order m^3.
 
     The limit holds if the knockoffs have the required distribution, which cannot be checked from the data:
     relations between columns other than those of a Gaussian copula make the limit less reliable.
@@ -223,13 +224,13 @@ class KnockoffSelector(Selector):
         shape = check_features(self.knockoffs).shape
         if shape != x.shape:
             raise ValueError(
-                f"knockoffs has shape {tuple(shape)}, but X has {x.shape}: pass one knockoff for each "
+                f"knockoffs has shape {tuple(shape)}, but X has shape {x.shape}: pass one knockoff for each "
                 "column of X."
             )
         if self.n_draws > 1:
             raise ValueError(
-                f"n_draws={self.n_draws} is given, but knockoffs is an array, which is one draw: leave it at "
-                "1, or pass a function that draws knockoffs."
+                f"n_draws={self.n_draws} is given, but knockoffs is an array, which is one draw: pass "
+                "n_draws=1, or a function that draws knockoffs."
             )
 
     def _decide(self, statistics: HostArray) -> None:
@@ -284,7 +285,7 @@ def knockoff_threshold(statistics: HostArray, fdr: float, offset: int) -> float:
     Returns
     -------
     float
-        Infinite if there is none.
+        Infinite if there is no such threshold.
     """
     for threshold in np.unique(np.abs(statistics[statistics != 0])):
         above, below = (statistics >= threshold).sum(), (statistics <= -threshold).sum()
@@ -309,8 +310,8 @@ def _draw_statistics(
         knockoffs = np.asarray(owner.knockoffs(x, rng), dtype=np.float64)
         if knockoffs.shape != x.shape:
             raise ValueError(
-                f"knockoffs returns an array of shape {knockoffs.shape}, but X has {x.shape}: return one "
-                "knockoff for each column of X."
+                f"knockoffs returns an array of shape {knockoffs.shape}, but X has shape {x.shape}: return "
+                "one knockoff for each column of X."
             )
     else:
         knockoffs = np.asarray(check_features(owner.knockoffs), dtype=np.float64)

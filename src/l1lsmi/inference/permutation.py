@@ -34,9 +34,9 @@ class PermutationTest:
     Attributes
     ----------
     score : float
-        Score of the target as it is.
+        Score of the target without a permutation.
     p_value : float
-        Probability, if the target does not depend on the features, of a score at least as high: valid for any
+        Probability of a score at least as high if the target does not depend on the features; valid for any
         number of rows and permutations.
     null : numpy.ndarray of float
         Scores of the permuted targets.
@@ -69,25 +69,25 @@ def permutation_test(
     Parameters
     ----------
     measure : Measure
-        For instance `l1lsmi.measures.HSIC`; all columns of X together are scored.
+        For instance `l1lsmi.measures.HSIC`; all columns of X are scored together.
     X : array-like or dataframe of shape (n_samples, n_features)
-        Categories have at most 40 levels; missing values carry no information.
+        Categories may have at most 40 levels; missing values carry no information.
     y : array-like of shape (n_samples,) or (n_samples, n_targets)
         Several targets are permuted together.
     groups : array-like of shape (n_samples,) or None, default=None
         Rows with the same label are not independent of each other: visits of one patient, for instance. None
         permutes rows.
     exchange : {"groups", "within"}, default="groups"
-        What is exchanged where there are groups. "groups" exchanges the targets of whole groups, the rows of
-        each in their order: between all groups if the target is constant in each, else between groups of the
-        same size. It tests whether the targets of a group depend on its features, and needs groups that are
-        independent of each other. "within" permutes the rows of each group. It tests whether targets depend
-        on features within groups, and needs rows that are exchangeable there; differences between groups are
-        not seen.
+        What is exchanged if ``groups`` is given. "groups" exchanges the targets of whole groups, and keeps
+        the order of the rows within a group. Groups of any size are exchanged if the target is constant in
+        each group, otherwise only groups of the same size. This tests whether the targets of a group depend
+        on its features, and needs groups that are independent of each other. "within" permutes the rows of
+        each group. This tests whether targets depend on features within groups, and needs rows that are
+        exchangeable there; differences between groups are not detected.
     n_permutations : int, default=999
     stop_after : int or None, default=None
-        Number of permutations with a score at least as high after which the test ends, because the p-value is
-        not going to be small; 20, for instance. The p-value is then this number divided by the number of
+        The test ends once this many permutations (20, for instance) score at least as high as the target,
+        because the p-value is not going to be small. The p-value is then this number divided by the number of
         permutations so far, which is valid too [1]_.
     random_state : int, RandomState instance or None, default=None
         Seed of the permutations, and of the random numbers of the measure, which are the same for all
@@ -213,7 +213,7 @@ def _permutations(values: HostArray, groups: HostArray | None, exchange: str) ->
         found = _Exchange(rows, groups)
         if all(np.unique(values[groups == group]).size == 1 for group in np.unique(groups)):
             raise ValueError(
-                "exchange='within' leaves y as it is, which is constant in every group: pass "
+                "exchange='within' does not change y, because y is constant in every group: pass "
                 "exchange='groups'."
             )
         return found

@@ -57,8 +57,8 @@ class StabilitySelector(Selector):
         pipeline that ends in a selector and does not change the number of columns before it. It is cloned,
         and all its random states are drawn from ``random_state``.
     n_resamples : int, default=50
-        Number of half-samples: an even number, because they come in pairs, and one of a pair has the rows
-        that the other leaves out.
+        Number of half-samples: an even number, because they come in pairs, each with the rows that the other
+        leaves out.
     threshold : float or "auto", default=0.6
         Lowest frequency at which a feature is stable; "auto" is the lowest threshold at which the bound is at
         most ``max_false``.
@@ -89,7 +89,7 @@ class StabilitySelector(Selector):
     mean_selected_ : float
         Number of features selected from a half-sample, on average (q).
     threshold_ : float
-        The threshold; infinite if no threshold keeps to ``max_false``.
+        The threshold; infinite if no threshold has a bound of at most ``max_false``.
     false_selections_bound_ : float
         Bound on the expected number of false selections: stable features whose probability of being selected
         from half of the rows is at most q / n_features, as in a random guess.
@@ -110,8 +110,8 @@ class StabilitySelector(Selector):
     -----
     The bound counts features that are selected from half of the rows no more often than by a random guess of
     q features. It says nothing about features that are selected more often because they are related to
-    features that matter. A small q gives a small bound: where the selector has a number of features to
-    select, choose it near the number of features that you expect, and far below the number of all.
+    features that matter. A small q gives a small bound: if the selector has a number of features to select,
+    choose it near the number of features that you expect, and far below the number of columns.
 
     References
     ----------
@@ -224,7 +224,7 @@ class StabilitySelector(Selector):
         self._decide(counts, both, sizes)
         if stopped:
             warnings.warn(
-                f"The {stopped}: the result is that of the {self.n_resamples_} of {self.n_resamples} "
+                f"The {stopped}: the result is from the {self.n_resamples_} of {self.n_resamples} "
                 "half-samples that were finished.",
                 ConvergenceWarning,
                 stacklevel=2,
@@ -290,9 +290,9 @@ class StabilitySelector(Selector):
     def _why_empty(self) -> str:
         if np.isinf(self.threshold_):
             return (
-                f"No threshold keeps the bound on false selections to max_false={self.max_false}: select "
-                f"fewer than the {self.mean_selected_:.1f} features that are selected from half of the rows "
-                "on average, or raise n_resamples."
+                f"No threshold has a bound on false selections of at most max_false={self.max_false}: let "
+                f"the selector select fewer features (it selects {self.mean_selected_:.1f} from half of the "
+                "rows on average), or raise n_resamples or max_false."
             )
         return (
             f"No feature is stable: the highest selection frequency is {self.frequency_.max():.2f}, below "

@@ -1,4 +1,4 @@
-"""Tables of any kind made ready for a selector: one column for each feature, of a proper type."""
+"""Prepare tables of any kind for a selector: one column for each feature, of a suitable type."""
 
 from l1lsmi.preparation.table_preparation import TablePreparation
 

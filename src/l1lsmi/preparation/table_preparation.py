@@ -1,4 +1,4 @@
-"""A transformer that makes a table of any kind ready for a selector."""
+"""A transformer that prepares a table of any kind for a selector."""
 
 from __future__ import annotations
 
@@ -41,39 +41,40 @@ class NoFeaturesError(ValueError):
 
 
 class TablePreparation(TransformerMixin, BaseEstimator):
-    """Make a table of any kind ready for a selector: one column for each feature, of a proper type.
+    """Prepare a table of any kind for a selector: one column for each feature, of a suitable type.
 
     `fit` learns what each column is, and `transform` reads new rows in the same way.
 
-    - Numbers are float64. Text is read as numbers where at least 95 % of its cells with a value are numbers
-      that are written in one way: with a decimal comma or point, with commas, points, spaces or apostrophes
-      between thousands, with percent signs, with one currency, and negative numbers with a minus sign or in
-      brackets. Other cells of such a column are missing, and a note names them.
+    - Numbers are float64. A text column is read as numbers if at least 95 % of its cells with a value are
+      numbers in the same notation: with a decimal comma or point, with commas, points, spaces or apostrophes
+      between thousands, with percent signs, or with one currency. Negative numbers have a minus sign or are
+      in brackets. Other cells of such a column become missing, and a note names them.
     - Dates are days since 1970-01-01; times of day and durations are seconds.
     - Yes/no, booleans and other text are categories: one column, with the levels that occur, in alphabetical
-      order. Categories of the frame keep the order of their levels, and ordered ones stay ordered.
+      order. Columns of a categorical type keep the order of their levels, and ordered categories stay
+      ordered.
     - Missing values stay missing: nothing is imputed.
 
-    Left out are columns that are empty, nearly empty (less than 1 % of the rows have a value) or constant,
-    row numbers (whole numbers that increase by one from row to row, in 10 rows or more), text that is
-    different in every row, text with more than ``max_levels`` levels that occur less than twice on average,
-    and lists, structures and bytes.
+    These columns are left out: columns that are empty, nearly empty (less than 1 % of the rows have a value)
+    or constant, row numbers (whole numbers that increase by one from row to row, in 10 rows or more), text
+    that is different in every row, text with more than ``max_levels`` levels that occur less than twice on
+    average, and lists, structures and bytes.
 
     Parameters
     ----------
     na_values : sequence of str, default=()
-        Text that stands for a missing value, beside the empty text, NA, N/A, n/a, n.a., NaN, NaT, <NA>, null,
-        ?, a point and a dash (which is a value in a column with plus signs). A number in this list, such as
-        "-999", is a missing value in numeric columns too.
+        Text that stands for a missing value, in addition to empty text, NA, N/A, n/a, n.a., NaN, NaT, <NA>,
+        null, ?, a point and a dash (a dash is a value in a column with plus signs). A number in this list,
+        such as "-999", is a missing value in numeric columns too.
     categorical : sequence of str, default=()
         Columns to treat as categories, whatever their values are, such as postal codes.
     drop : sequence of str, default=()
         Columns to leave out.
     keep : sequence of str, default=()
-        If not empty, all other columns are left out. Row numbers, names of rows and columns that are nearly
-        empty are used if they are named here.
+        If not empty, all other columns are left out. Row numbers, row names and nearly empty columns are used
+        if they are listed here.
     max_levels : int, default=20
-        Text with more levels is left out unless they occur twice on average.
+        Text with more levels is left out, unless its levels occur at least twice on average.
     dates : {"days", "drop"}, default="days"
         Whether dates are numbers of days or are left out.
     decimal : {".", ","}, default="."
@@ -94,9 +95,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     -----
     The result is a frame of the same library as X: pandas, polars (categories are columns of type Enum) or
     pyarrow (categories are columns of type dictionary). For a table of `l1lsmi.files`, it is a pyarrow table.
-    `set_output` chooses pandas or polars. In `transform`, columns that `fit` has not seen are ignored; a
-    level that it has not seen becomes missing, and so does a cell that is not a number in a column of
-    numbers, with a warning.
+    `set_output` chooses pandas or polars. In `transform`, columns that `fit` has not seen are ignored. Levels
+    that `fit` has not seen become missing, with a warning, and so do cells that are not numbers in a column
+    of numbers.
 
     Examples
     --------
@@ -186,7 +187,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : frame of pandas, polars or pyarrow, or DataTable
-            With at least the columns that are features.
+            Must have at least the columns that are features.
 
         Returns
         -------
@@ -203,12 +204,12 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         return self._frame_of(frame, [reading.cells for reading in read.values()])
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
-        """Names of the columns of the result: those of the columns that are features.
+        """Names of the columns that `transform` returns, which are the names of the features.
 
         Parameters
         ----------
         input_features : sequence of str or None, default=None
-            Must be the names of the columns of `fit`, if it is not None.
+            None, or the column names of the X that was passed to `fit`.
 
         Returns
         -------
@@ -216,7 +217,10 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if input_features is not None and list(input_features) != self.feature_names_in_.tolist():
-            raise ValueError("input_features are not the names of the columns of fit: pass None.")
+            raise ValueError(
+                "input_features are not the column names of the X that was passed to fit: pass those, or "
+                "None."
+            )
         return np.array(list(self._rules), dtype=object)
 
     def _settings(self) -> Settings:

@@ -28,7 +28,7 @@ def path_section(path: PathTable, index: FeatureIndex, *, chosen: bool = False) 
     path : PathTable
     index : FeatureIndex
     chosen : bool, default=False
-        Whether unseen rows have chosen the number of features: the search was for more of them.
+        Whether the number of features was chosen on unseen rows: the search was for more features.
 
     Returns
     -------
@@ -113,12 +113,12 @@ def _remark(path: PathTable, index: FeatureIndex, chosen: bool) -> str | None:
         remarks.append(f"Of {path.n_restarts} restarts, the one closest to the selected set is shown.")
     if chosen and path.steps[-1].size > len(index.selected):
         remarks.append(
-            "The last step has more features than are selected: unseen rows have chosen a smaller number, "
-            "and the features that smaller sets keep longest are selected."
+            "The last step has more features than are selected, because a smaller number was chosen on "
+            "unseen rows. The set was reduced to this number by elimination."
         )
     elif set(path.steps[-1].support.tolist()) != set(index.selected):
         remarks.append(
-            "The selected set differs from the last step: exchanges of features after the path, or effects "
-            "of single features, pairs and triples, suggested a better set."
+            "The selected set differs from the last step: a better set was found by exchanges of features "
+            "after the path, or from effects of single features, pairs and triples."
         )
     return " ".join(remarks) or None

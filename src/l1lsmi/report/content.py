@@ -78,7 +78,8 @@ def collect(
     ----------
     selector : fitted selector
     X : array-like or dataframe of shape (n, m)
-        The data it was fitted to. A category is shown by the names of its levels, a missing value as missing.
+        The data that the selector was fitted to. Categories are shown by the names of their levels, and
+        missing values as missing.
     y : array-like of shape (n,) or (n, t)
     feature_names : sequence of str or None, default=None
         None takes the names of the selector, or x0, x1, ...
@@ -89,16 +90,16 @@ def collect(
         Name and description of the method, such as an entry of `l1lsmi.methods.METHODS`; None takes the
         ``repr`` of the selector.
     asked : mapping or None, default=None
-        Origin of the data, all keys optional: "command" line, "source" file, its "format" and "sha256",
-        "seconds" of the search, "prepare", the options of `l1lsmi.files.prepare`, and "transformed", whether
-        X is what other steps of a pipeline give.
+        Origin of the data. All keys are optional: "command" (the command line), "source" (the file), "format"
+        and "sha256" (of the file), "seconds" (time of the search), "prepare" (options of
+        `l1lsmi.files.prepare`) and "transformed" (whether X is the output of other steps of a pipeline).
     table : object with ``columns`` and ``notes``, or None, default=None
         How each column of a file was used, such as the result of `l1lsmi.files.prepare`.
     comparison : result of `l1lsmi.evaluation.compare_selectors`, or None, default=None
     held_out : bool, str or SelectionScores, default=True
         Whether to compute `l1lsmi.evaluation.selection_scores`, which takes most of the time of a report; or
-        the result of that function. A str is the name of the selector in ``comparison``, from which the
-        errors are then taken.
+        the result of that function. A str is the name of the selector in ``comparison`` whose errors are
+        used.
     model : estimator or None, default=None
         As in `l1lsmi.evaluation.selection_scores`.
     contributions : result of `l1lsmi.explain.contributions`, or None, default=None
@@ -114,8 +115,8 @@ def collect(
     made : datetime or None, default=None
         Date of the report; None takes the current time.
     time_limit : float or None, default=None
-        Seconds after which explanations and the test of a model that are not finished are left out; a note
-        says so.
+        Seconds after which unfinished explanations, and an unfinished test of a model, are left out; a note
+        in the report says so.
 
     Returns
     -------
@@ -194,7 +195,7 @@ def collect(
 
 
 def default_rivals(k: int) -> dict[str, Any]:
-    """Quick selectors of as many features, which a selection is compared with."""
+    """Quick selectors of k features, with which a selection is compared."""
     return {"mRMR": MRMR(k), "Lasso": LassoK(k)}
 
 
@@ -207,7 +208,10 @@ def _given_errors(
     if not isinstance(held_out, str):
         return None
     if comparison is None:
-        raise ValueError(f"held_out={held_out!r} names a method of a comparison: pass comparison as well.")
+        raise ValueError(
+            f"held_out={held_out!r} is the name of a method in a comparison, but comparison is None: pass "
+            "comparison as well."
+        )
     return errors_in(comparison, held_out)
 
 
@@ -241,7 +245,7 @@ def _explained_sections(
 def explain_in_short(
     selector: Any, X: Any, y: Any, names: Sequence[str], *, max_rows: int = MAX_ROWS, **options: Any
 ) -> Explanation:
-    """The explanation of a selection as a report has it: with names that are cut where they are long."""
+    """Explain a selection for a report, in which long names are shortened."""
     short_names = [printable(name, MAX_IN_SENTENCE) for name in names]
     return explain_selection(selector, X, y, max_rows=max_rows, feature_names=short_names, **options)
 

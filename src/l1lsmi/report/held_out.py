@@ -16,7 +16,7 @@ ROLES = {SELECTED: "selection", ALL: "all", NONE: "none"}
 
 
 def model_section(scores: SelectionScores, n_features: int) -> dict[str, Any]:
-    """The section of scores of a model.
+    """The section with the scores of a model.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def _row(one: Any, scores: SelectionScores) -> dict[str, Any]:
 
 
 def errors_in(comparison: Any, name: str) -> dict[str, Any] | None:
-    """The section of a selector that is part of a comparison.
+    """The section with the errors of a selector in a comparison.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def errors_in(comparison: Any, name: str) -> dict[str, Any] | None:
     Returns
     -------
     part : dict or None
-        None where the comparison was stopped before this selector.
+        None if the comparison was stopped before this selector was finished.
     """
     found = {result.name: result for result in comparison}
     if name not in found and not comparison.stopped:

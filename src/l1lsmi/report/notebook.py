@@ -92,7 +92,7 @@ def make_report(selector: Any, X: Any, y: Any, **options: Any) -> Report:
     ----------
     selector : fitted selector or Pipeline
         For a pipeline, the report is about the last step that selects features, with X as transformed by the
-        steps before it. A predictor at the end is the model that is tested.
+        steps before it. A predictor at the end of the pipeline is the model that is tested.
     X : array-like or dataframe of shape (n, m)
     y : array-like of shape (n,) or (n, t)
     **options
@@ -124,7 +124,10 @@ def _inside(pipeline: Pipeline, X: Any, options: dict[str, Any]) -> tuple[Any, A
     """The selector of a pipeline, what it is given, and options with the model and the names of features."""
     places = [i for i, (_, step) in enumerate(pipeline.steps) if hasattr(step, "get_support")]
     if not places:
-        raise ValueError("selector is a Pipeline without a step that selects features: add one, or pass it.")
+        raise ValueError(
+            "selector is a Pipeline without a step that selects features: pass a fitted selector, or a "
+            "pipeline with one."
+        )
     place = places[-1]
     selector, before, last = pipeline.steps[place][1], pipeline[:place], pipeline.steps[-1][1]
     if place:

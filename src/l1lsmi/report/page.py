@@ -114,7 +114,7 @@ def write_report(path: str | os.PathLike[str], selector: Any, X: Any, y: Any, **
 
 
 def write_page(path: str | os.PathLike[str], make: Callable[[], str]) -> Path:
-    """Write a page, which is made only where there is a folder for it."""
+    """Make and write a page; if its folder does not exist, the page is not made."""
     place = Path(path)
     if not place.parent.is_dir():
         raise ValueError(
