@@ -83,8 +83,8 @@ def test_every_block_brings_one_target_and_one_weight_for_each_row():
             [(X[:30], Y[:30], ones[:29]), (X[30:], Y[30:], ones[29:])],
             "Block 0 of X has 30 rows and 29 weights",
         ),
-        ([(X[:30], Y[:30]), X[30:]], "Block 1 of X has no targets, but those before have targets"),
-        ([X[:30], (X[30:], Y[30:])], "Block 1 of X has targets, but those before have no targets"),
+        ([(X[:30], Y[:30]), X[30:]], "Block 1 of X has no targets, but the earlier blocks have targets"),
+        ([X[:30], (X[30:], Y[30:])], "Block 1 of X has targets, but the earlier blocks have no targets"),
         ([(X[:30], Y[:30], ones[:30]), (X[30:], Y[30:])], "Block 1 of X has no weights"),
         ([(X[:30], Y[:30]), (X[30:], Y[30:].astype(str))], "targets of different kinds, text and numbers"),
     ]

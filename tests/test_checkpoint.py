@@ -352,7 +352,7 @@ def test_results_that_are_not_plain_data_are_refused():
     ):
         with pytest.raises((ValueError, TypeError, LookupError)):
             codec.decode(value)
-    with pytest.raises(TypeError, match="cannot be kept"):
+    with pytest.raises(TypeError, match="cannot be stored"):
         codec.encode(object())
 
 

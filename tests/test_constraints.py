@@ -370,7 +370,7 @@ def test_strategies_of_others_say_that_they_cannot():
             self.time_limit, self.n_jobs, self.verbose = time_limit, n_jobs, verbose
 
     X, y = data()
-    with pytest.raises(ValueError, match="Mine cannot keep to must_include"):
+    with pytest.raises(ValueError, match="Mine does not support must_include"):
         FeatureSelector(HSIC(), Mine(), 2, must_include=[0]).fit(X, y)
 
 

@@ -306,7 +306,7 @@ def test_chunks_that_will_not_do_get_a_sentence(client):
         selector(), da.from_array(X, chunks=(50, 3)), y, r"2 chunks of columns.*rechunk\(\{1: -1\}\)"
     )
     assert_refused(selector(), da.from_array(X[:, 0], chunks=50), y, "2D")
-    assert_refused(selector(), da.from_array(X, chunks=(50, 6)), "y", "has no names")
+    assert_refused(selector(), da.from_array(X, chunks=(50, 6)), "y", "has no column names")
     assert_refused(selector(), da.from_array(X, chunks=(50, 6)), y[:-1], "X has 200 rows, but y has 199")
     X[77, 2] = np.inf
     assert_refused(selector(), da.from_array(X, chunks=(50, 6)), y, "infinity, first in row 77 of column 2")

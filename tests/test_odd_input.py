@@ -173,7 +173,7 @@ def test_functions_that_are_not_called_without_arguments():
     assert selector().fit(lambda n=30, *rest: iter([X[:n], X[n:]]), Y).support_.tolist() == FIRST
     for given, kind in ((X, "ndarray"), (FRAME, "DataFrame"), (None, "NoneType")):
         assert_refused(
-            selector(), lambda given=given: given, Y, f"X is a function that gives {kind}: it must"
+            selector(), lambda given=given: given, Y, f"X is a function that returns {kind}: it must"
         )
 
 

@@ -83,7 +83,10 @@ def test_blocks_with_columns_in_another_order():
     table, y = frame()
     blocks = [table[:100], table[100:][list("edcba")]]
     assert_refused(
-        selector(), lambda: iter(blocks), y, "Block 1 of X has column 'e' where those before have 'a': pass"
+        selector(),
+        lambda: iter(blocks),
+        y,
+        "Block 1 of X has column 'e' where the earlier blocks have 'a': pass",
     )
 
 

@@ -453,7 +453,7 @@ def test_what_is_left_must_tell_features_apart():
         L1LSMI(2).fit(same, y, sample_weight=np.arange(N) >= 30)
     with pytest.raises(ValueError, match="The blocks of X have weights and sample_weight is given too"):
         L1LSMI(2).fit(blocks_of(X, y, counts()), sample_weight=counts())
-    with pytest.raises(ValueError, match="blocks have no names"):
+    with pytest.raises(ValueError, match="X is a function that returns blocks"):
         L1LSMI(2).fit(blocks_of(X, y), sample_weight="w")
 
 

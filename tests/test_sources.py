@@ -212,13 +212,13 @@ def test_files_that_will_not_do_get_a_sentence(tmp_path):
 def test_blocks_that_will_not_do_get_a_sentence():
     frame, y = table("regression")
     x = frame.to_numpy()
-    assert_refused(selector(), lambda: 3, y, "gives int: it must give an iterator")
+    assert_refused(selector(), lambda: 3, y, "returns int: it must return an iterator")
     assert_refused(selector(), lambda: iter([x[:, 0]]), y, "Block 0 of X has shape")
     assert_refused(
         selector(),
         lambda: iter([x, x[:, :2]]),
         y,
-        "Block 1 of X has 2 columns, but those before have 5: pass",
+        "Block 1 of X has 2 columns, but the earlier blocks have 5: pass",
     )
     assert_refused(selector(), lambda: iter([x]), None, "the blocks of X have no targets")
     assert_refused(selector(), lambda: iter([(x, y)]), y, "y is given too")

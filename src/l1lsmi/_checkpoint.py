@@ -78,7 +78,7 @@ class Codec:
             return {"tuple": [self.encode(part) for part in value]}
         if isinstance(value, Mapping):
             return {"dict": {str(name): self.encode(part) for name, part in value.items()}}
-        raise TypeError(f"{type(value).__name__} cannot be kept in a checkpoint.")
+        raise TypeError(f"{type(value).__name__} cannot be stored in a checkpoint.")
 
     def decode(self, value: Any) -> Any:
         """The value that `encode` was given."""
@@ -105,7 +105,7 @@ def _packed(values: np.ndarray[Any, Any]) -> list[Any]:
         values = values.astype(np.int64)
     little = values.dtype.newbyteorder("<") if values.dtype.itemsize > 1 else values.dtype
     if little.str not in _DTYPES:
-        raise TypeError(f"An array of {values.dtype} cannot be kept in a checkpoint.")
+        raise TypeError(f"An array of {values.dtype} cannot be stored in a checkpoint.")
     data = np.ascontiguousarray(values, dtype=little).tobytes()
     return [little.str, list(values.shape), base64.b64encode(data).decode("ascii")]
 
@@ -227,7 +227,7 @@ class Checkpoint:
         elif (differs := self.difference(identity)) is not None:
             raise CheckpointError(
                 f"checkpoint={str(self.path)!r} belongs to another fit: {differs}. Pass another path, or "
-                "delete the file to begin anew."
+                "delete the file to start over."
             )
 
     def difference(self, identity: dict[str, dict[str, str]]) -> str | None:
@@ -262,13 +262,13 @@ class Checkpoint:
         if given.get("format") != FORMAT:
             raise CheckpointError(
                 f"checkpoint={str(path)!r} has the format {given.get('format')}, but this version of l1lsmi "
-                f"reads the format {FORMAT}: pass another path, or delete the file to begin anew."
+                f"reads the format {FORMAT}: pass another path, or delete the file to start over."
             )
         if given.get("package") != self.package:
             raise CheckpointError(
                 f"checkpoint={str(path)!r} was written by version {given.get('package')} of l1lsmi, but this "
                 f"is version {self.package}, whose search may differ: pass another path, or delete the file "
-                "to begin anew."
+                "to start over."
             )
         if given.get("sha256") != hashlib.sha256(body).hexdigest():
             raise self._damaged()
@@ -284,7 +284,7 @@ class Checkpoint:
 
     def _damaged(self) -> CheckpointError:
         return CheckpointError(
-            f"checkpoint={str(self.path)!r} is damaged: restore it from a copy, or delete it to begin anew."
+            f"checkpoint={str(self.path)!r} is damaged: restore it from a copy, or delete it to start over."
         )
 
 

@@ -79,7 +79,8 @@ def make_xor(n_samples: int = 400, *, random_state: Any = None) -> tuple[HostArr
     """Make the xor problem: two classes and a pure interaction.
 
     The target is x0 xor x1, so features 0 and 1 are the true ones, and each alone is independent of the
-    target. Features 2 to 4 are noise with probability 1/2 of a one, 5 to 9 noise with probability 3/4.
+    target. The other features are noise: features 2 to 4 equal 1 with probability 1/2, features 5 to 9 with
+    probability 3/4.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ def known_levels(X: Any, categorical: Any) -> dict[int, list[Any]]:
     if categorical is not None and not isinstance(categorical, str):
         raise ValueError(
             "categorical_features is given, but the rows of X are on a cluster: give these columns a "
-            "categorical type, and leave it out."
+            "categorical type, and do not pass categorical_features."
         )
     found: dict[int, list[Any]] = {}
     if not hasattr(X, "columns"):
@@ -33,7 +33,7 @@ def known_levels(X: Any, categorical: Any) -> dict[int, list[Any]]:
             if len(found[j]) > MAX_LEVELS:
                 raise ValueError(
                     f"X has {len(found[j])} levels in column {str(name)!r}, more than the {MAX_LEVELS} that "
-                    "categories on a cluster can have: leave it out, or merge levels."
+                    "categories on a cluster can have: leave the column out, or merge levels."
                 )
         else:
             found[j] = []

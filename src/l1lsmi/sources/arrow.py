@@ -153,7 +153,7 @@ def _reason(error: Exception) -> str:
 
 def _check_columns(dataset: Any, names: tuple[str, ...], what: str) -> None:
     if not names:
-        raise ValueError(f"X is {what}, which has no columns but the target.")
+        raise ValueError(f"X is {what}, which has no columns except the target: add feature columns.")
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"X has {names.count(twice)} columns named {twice!r}: rename or drop all but one.")
@@ -194,8 +194,8 @@ def _check_file(file: Any, dataset: Any, first: Any, names: tuple[str, ...], out
     if lacks or more:
         has = f"has no column {lacks[0]!r}" if lacks else f"has a column {more[0]!r}"
         raise ValueError(
-            f"X has files with different columns: {file.path} {has}, unlike the first: pass files with the "
-            "same columns."
+            f"X has files with different columns: {file.path} {has}, unlike the first file: pass files "
+            "with the same columns."
         )
     for name in set(names) & set(schema.names):
         kind, usual = schema.field(name).type, dataset.schema.field(name).type

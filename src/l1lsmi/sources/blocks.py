@@ -23,7 +23,7 @@ from l1lsmi.sources.opening import OpenRows
 
 
 def as_block(values: Any, what: str) -> HostArray:
-    """Numbers of a block as an array of two dimensions."""
+    """The values of a block as a two-dimensional array of numbers."""
     if issparse(values):
         raise ValueError(
             f"{what} is a sparse matrix: pass all rows as one sparse matrix, or make the blocks dense."
@@ -45,7 +45,8 @@ def as_block(values: Any, what: str) -> HostArray:
             ) from None
         words = str(error).splitlines()[0].rstrip(".")
         raise ValueError(
-            f"{what} cannot be read as a table of numbers ({words}): encode or drop other values."
+            f"{what} cannot be read as a table of numbers ({words}): encode or drop values that are not "
+            "numbers."
         ) from None
     if block.ndim != 2 or block.shape[1] == 0:
         raise ValueError(f"{what} has shape {block.shape}: pass blocks of shape (rows, features).")
@@ -59,7 +60,7 @@ def _has_plain_types(frame: Any) -> bool:
 
 @dataclass
 class FactorySource:
-    """Blocks of a function that gives them, with the targets that they bring."""
+    """Blocks that a function returns, with the targets and weights that they contain."""
 
     factory: Callable[[], Any]
     n_columns: int | None = None
@@ -74,12 +75,12 @@ class FactorySource:
         self.visited = VisitedRows(self.levels)
 
     def blocks(self, columns: HostArray | None) -> Iterator[HostArray]:
-        """Call the function and go through what it gives."""
+        """Call the function, and yield the blocks that it returns."""
         _check_no_arguments(self.factory)
         given = self.factory()
         if not hasattr(given, "__iter__") or hasattr(given, "shape"):
             raise ValueError(
-                f"X is a function that gives {type(given).__name__}: it must give an iterator of blocks."
+                f"X is a function that returns {type(given).__name__}: it must return an iterator of blocks."
             )
         start = 0
         for number, item in enumerate(given):
@@ -94,7 +95,7 @@ class FactorySource:
             self.n_columns = block.shape[1] if self.n_columns is None else self.n_columns
             if block.shape[1] != self.n_columns:
                 raise ValueError(
-                    f"Block {number} of X has {block.shape[1]} columns, but those before have "
+                    f"Block {number} of X has {block.shape[1]} columns, but the earlier blocks have "
                     f"{self.n_columns}: pass the same columns in all blocks."
                 )
             self._check_names(values, number)
@@ -110,8 +111,8 @@ class FactorySource:
             if self.brings.setdefault(what, given is not None) != (given is not None):
                 has, others = ("no ", "") if given is None else ("", "no ")
                 raise ValueError(
-                    f"Block {number} of X has {has}{what}, but those before have {others}{what}: pass {what} "
-                    "in all blocks, or in none."
+                    f"Block {number} of X has {has}{what}, but the earlier blocks have {others}{what}: pass "
+                    f"{what} in all blocks, or in none."
                 )
             if given is None or kept is None or not (n_rows or np.size(given)):
                 continue
@@ -133,12 +134,12 @@ class FactorySource:
         for name, before in zip(names, self.names, strict=True):
             if name != before:
                 raise ValueError(
-                    f"Block {number} of X has column {str(name)[:60]!r} where those before have "
+                    f"Block {number} of X has column {str(name)[:60]!r} where the earlier blocks have "
                     f"{str(before)[:60]!r}: pass the same columns, in the same order."
                 )
 
     def found_targets(self) -> tuple[HostArray | None, HostArray | None]:
-        """The targets and weights of the visit so far; those of further visits are not looked at."""
+        """Targets and weights of the blocks read so far; they are not collected again in later passes."""
         found, self.targets = self.targets, None
         weights, self.weights = self.weights, []
         return _joined_targets(found) if found else None, np.concatenate(weights) if weights else None
@@ -154,7 +155,7 @@ def _check_no_arguments(factory: Callable[..., Any]) -> None:
         if one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
             raise ValueError(
                 f"X is a function with the argument {one.name!r}: pass a function without arguments that "
-                "gives an iterator of blocks."
+                "returns an iterator of blocks."
             )
 
 
@@ -163,7 +164,7 @@ def _joined_targets(blocks: list[HostArray]) -> HostArray:
         raise ValueError("The blocks of X have different numbers of targets: pass the same number in all.")
     if len({block.dtype.kind in "USO" for block in blocks}) > 1:
         raise ValueError(
-            "The blocks of X have targets of different kinds, text and numbers: pass one kind in all."
+            "The blocks of X have targets of different kinds, text and numbers: pass one kind in all blocks."
         )
     joined = np.concatenate(blocks)
     if joined.dtype.kind == "f" and all(block.dtype.kind in "iu" for block in blocks):
@@ -186,7 +187,7 @@ def open_blocks(
     sample_weight: Any = None,
     categorical: Any = "from_dtype",
 ) -> OpenRows:
-    """Open a function that gives an iterator of blocks."""
+    """Open a function that returns an iterator of blocks."""
     source = FactorySource(X, levels=Levels(categorical))
     table, levels = stream_table(source, None, resources, source.levels)
     brought, weights = source.found_targets()
@@ -196,7 +197,8 @@ def open_blocks(
         raise ValueError("The blocks of X have targets and y is given too: pass one of them.")
     if isinstance(sample_weight, str):
         raise ValueError(
-            f"sample_weight is {sample_weight!r}, but blocks have no names: pass the weights of all rows."
+            f"sample_weight is {sample_weight!r}, but X is a function that returns blocks: pass the weights "
+            "of all rows."
         )
     if sample_weight is not None and weights is not None:
         raise ValueError("The blocks of X have weights and sample_weight is given too: pass one of them.")

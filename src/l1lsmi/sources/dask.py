@@ -1,9 +1,9 @@
 """Dask arrays and dataframes: rows stay on the workers, and most steps send only sums.
 
-Every chunk of rows is loaded once and stays where it is. The results of a pass are added up on each worker
-first, so that a step moves a few small arrays per worker, however many rows there are. Rows are moved only
-for sums over pairs of rows, whose columns are sent to every worker. All tasks are functions of chunks that
-the scheduler can compute again: if a worker is lost, only the time for this is lost.
+Every chunk of rows is loaded once, and moved at most once, to balance the load of the workers. The results
+of a pass are added up on each worker first, so that a step moves a few small arrays per worker, however many
+rows there are. Only sums over pairs of rows send rows: the columns that they need are sent to every worker.
+All tasks are functions of chunks that the scheduler can compute again, so that a lost worker costs only time.
 """
 
 from __future__ import annotations
@@ -54,9 +54,7 @@ from l1lsmi.sources.opening import OpenRows, computed_targets
 
 #: How often the problem is sent to workers before the cluster is given up.
 ATTEMPTS = 5
-GONE = (
-    "The connection to the cluster was lost before the fit was done: connect a client again, and fit again."
-)
+GONE = "The connection to the cluster was lost before the fit had finished: connect a client, and fit again."
 
 
 def open_dask(
@@ -75,7 +73,7 @@ def open_dask(
     for argument, value in beside.items():
         if isinstance(value, str):
             raise ValueError(
-                f"{argument} is {value!r}, but X is a dask array, which has no names: pass the values."
+                f"{argument} is {value!r}, but X is a dask array, which has no column names: pass the values."
             )
         beside[argument] = computed_targets(value)
     y, sample_weight = beside.values()
@@ -98,7 +96,9 @@ def _without_named(X: Any, beside: dict[str, Any], names: list[Any]) -> tuple[An
         for name in names_of:
             if name not in names:
                 verb = "names" if argument == "y" and not isinstance(y, str) else "is"
-                raise ValueError(f"{argument} {verb} {name!r}, but X has no such column.")
+                raise ValueError(
+                    f"{argument} {verb} {name!r}, but X has no such column: pass the name of a column of X."
+                )
     if any(named.values()):
         found = {key: X[some[0] if len(some) == 1 else some] for key, some in named.items() if some}
         beside = {**beside, **found}
@@ -116,11 +116,13 @@ def _chunks(X: Any) -> list[Any]:
     if hasattr(X, "columns"):
         return [part.to_delayed()[0] if hasattr(part, "to_delayed") else part for part in X.partitions]
     if any(np.isnan(size) for size in X.chunks[1]):
-        raise ValueError("X has chunks of unknown width: call X.compute_chunk_sizes() first.")
+        raise ValueError(
+            "X has chunks with an unknown number of columns: call X.compute_chunk_sizes() first."
+        )
     if len(X.chunks[1]) > 1:
         raise ValueError(
-            f"X is cut into {len(X.chunks[1])} chunks of columns, but rows are read whole: call "
-            "X.rechunk({1: -1}) first."
+            f"X is cut into {len(X.chunks[1])} chunks of columns, but a chunk must have all columns: "
+            "call X.rechunk({1: -1}) first."
         )
     return [row[0] for row in X.to_delayed()]
 
@@ -194,7 +196,7 @@ class ClusterTable(OutOfCoreTable):
     chunks : list of distributed.Future
         Arrays of rows.
     starts : numpy.ndarray of int
-        Number of the first row of every chunk, and after them the number of rows.
+        Index of the first row of every chunk, and finally the number of rows.
     mean, scale : numpy.ndarray of shape (m,)
     resources : Resources
     limits : numpy.ndarray of shape (2, m) or None
@@ -219,7 +221,7 @@ class ClusterTable(OutOfCoreTable):
         return int(self.starts[-1])
 
     def arranged(self, arrangement: Arrangement) -> tuple[ClusterTable, ClusterTable]:
-        """The rows of an arrangement, with weighted column statistics; and the same rows as given."""
+        """The rows of an arrangement with weighted column statistics, and the same rows without weights."""
         counts, order, weights = arrangement.as_read(self.n_rows)
         counts_of = np.split(counts, self.starts[1:-1])
         kept = [(chunk, some) for chunk, some in zip(self.chunks, counts_of, strict=True) if some.any()]
@@ -247,7 +249,7 @@ class ClusterTable(OutOfCoreTable):
     def numbered_by_weight(
         self, row_weights: HostArray | None, key_hashes: HostArray
     ) -> tuple[ClusterTable, HostArray]:
-        """The same rows with levels numbered by the weights of the rows that have them, and the numbers."""
+        """The same rows with levels renumbered by the total weight of their rows, and the new numbers."""
         assert self.kinds is not None
         columns = np.flatnonzero(self.kinds.is_category)
         none = [None] * len(self.chunks)
@@ -276,7 +278,7 @@ class ClusterTable(OutOfCoreTable):
         return self.table_of(np.concatenate(found))
 
     def appended(self, values: HostArray, mean: HostArray, scale: HostArray) -> ClusterTable:
-        """The same rows with further columns, joined where they are."""
+        """The same rows with further columns, which are appended on the workers."""
         with _cluster_errors(self.client):
             chunks = [
                 self.client.submit(joined_columns, chunk, values[start:stop], pure=False)
@@ -320,13 +322,13 @@ class ClusterTable(OutOfCoreTable):
         return places
 
     def read_columns(self, columns: HostArray) -> Table | None:
-        """Rows stay on the workers, which have the threads."""
+        """Return None: the rows stay on the workers, which compute in parallel."""
         return None
 
 
 @dataclass
 class ClusterParts:
-    """Parts on workers; a pass is one task for each thread of a worker and the parts that it has."""
+    """Parts of the rows on workers; in a pass, every thread of a worker runs one task on its parts."""
 
     client: Any
     parts: list[Any]
@@ -363,7 +365,7 @@ class ClusterParts:
             return add_up(self.client.gather(tasks))
 
     def sum_pairs(self, function: Callable[..., Any], *arguments: Any, columns: HostArray) -> Any:
-        """Add up over pairs of parts: some columns of as many parts as may be kept go to every worker."""
+        """Add up over pairs of parts: every worker is sent as many parts at a time as fit into the cache."""
         groups = self._groups(columns)
         found: list[Any] = []
         with _cluster_errors(self.client):
@@ -440,7 +442,9 @@ def _cluster_table(
     found = _run(client, column_sums, [(f, int(start), names) for f, start, _ in kept])
     widths = {sums.mean.size for sums in found}
     if len(widths) > 1:
-        raise ValueError(f"X has chunks of different numbers of columns: {sorted(widths)}.")
+        raise ValueError(
+            f"X has chunks with different numbers of columns, {sorted(widths)}: pass the same in all chunks."
+        )
     total = merge_blocks(found)
     starts = np.array([*(start for _, start, _ in kept), total.n_rows])
     resources = replace(resources, cluster=Cluster(client))
@@ -468,7 +472,7 @@ def _cluster_errors(client: Any) -> Iterator[None]:
         yield
     except KilledWorker as error:
         raise RuntimeError(
-            "The cluster lost a worker several times at the same task: give workers more memory, or pass "
+            "The cluster lost a worker several times during the same task: give workers more memory, or pass "
             f"smaller chunks. ({error})"
         ) from None
     except (CancelledError, CommClosedError):

@@ -56,13 +56,13 @@ def select_columns(
 
 
 def insert_zeros(X: Any, support: HostArray, *, allow_missing: bool = False) -> Any:
-    """Put the columns of a dask array or dataframe among zeros, without computing them.
+    """Insert columns of zeros among the columns of a dask array or dataframe, without computing them.
 
     Parameters
     ----------
     X : dask array or dataframe
     support : numpy.ndarray of bool, shape (m,)
-        Where the columns of X come among all.
+        True at the places of the columns of X, False where a column of zeros is inserted.
     allow_missing : bool, default=False
         Whether values may be missing; infinite ones are refused when the columns are computed.
 

@@ -12,7 +12,8 @@ from l1lsmi._rows.table import Resources, RowTable
 class OpenRows(NamedTuple):
     """An out-of-core table, its target, the names of its columns, and the weights of its rows.
 
-    ``levels`` are those of categories, None for numbers; or None where all columns are numbers.
+    ``levels`` has the levels of each category, and None for each numeric column; it is None if all columns
+    are numeric.
     """
 
     table: RowTable
@@ -44,7 +45,7 @@ def computed_targets(y: Any) -> Any:
 
 
 def library_of(thing: object) -> str:
-    """The package that an object is of."""
+    """Name of the package that defines the type of an object."""
     return type(thing).__module__.split(".")[0]
 
 
@@ -72,7 +73,7 @@ def is_out_of_core(X: object) -> bool:
 
 
 def as_table(X: Any) -> Any:
-    """A record batch of pyarrow as a table, which is in memory; everything else as it is.
+    """Convert a record batch of pyarrow to a table; return any other object unchanged.
 
     Parameters
     ----------
@@ -97,7 +98,7 @@ def as_table(X: Any) -> Any:
 
 
 def split_named(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-    """Features, target and weights of a table of pyarrow some of whose columns are these.
+    """Split a pyarrow table into features, target and weights; the last two may be names of its columns.
 
     Parameters
     ----------
@@ -136,11 +137,11 @@ def open_rows(
     Parameters
     ----------
     X : path, pyarrow dataset or table, dask array or dataframe, or callable
-        A path is that of a Parquet or Feather file, or of a directory of such files. A callable takes no
-        arguments and returns an iterator of blocks, and is called again for every pass over the rows. A block
-        is an array or dataframe of shape (rows, features), a tuple of such a block and its targets, or a
-        tuple of a block, its targets and the weights of its rows. Missing values are NaN or null; text and
-        dictionaries are categories, of at most 40 levels, which are counted in the first pass.
+        The path of a Parquet or Feather file, or of a directory of such files. A callable takes no arguments
+        and returns an iterator of blocks, and is called again for every pass over the rows. A block is an
+        array or dataframe of shape (rows, features), a tuple of such a block and its targets, or a tuple of a
+        block, its targets and the weights of its rows. Missing values are NaN or null. Columns of text or of
+        a dictionary type are categories with at most 40 levels, which are counted in the first pass.
     y : array-like, dask collection, str, list of str or None
         Targets of all rows; for files and dataframes, the name of the target column, or the names of several;
         None if the blocks have targets.

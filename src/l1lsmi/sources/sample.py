@@ -23,7 +23,7 @@ def read_sample(
     X, y
         As for `open_rows`.
     n_rows : int, default=10_000
-        Number of rows to draw; all rows are read if there are not more.
+        Number of rows to draw; if X has no more rows than this, all are read.
     task : {"auto", "classification", "regression", "survival"}, default="auto"
     random_state : int, RandomState instance or None, default=None
 

@@ -34,20 +34,20 @@ def arrange_out_of_core(
     task : str
     class_weight : dict, "balanced" or None
     beside : callable
-        Further numbers of every row: rows are equal if these are equal too.
+        Returns further values of every row; rows count as equal only if these values are equal, too.
     missing : {"auto", "ignore", "value"}
     by_content : bool
-        Whether few rows are put in the order of their contents.
+        Whether the rows are sorted by their contents if there are few.
 
     Returns
     -------
     rows : Rows
     levels : list or None
-        Those of categories, None for numbers; None where all columns are numbers.
+        Levels of each category, and None for each numeric column; None if all columns are numeric.
     """
     table: Any = opened.table
     if opened.y is None:
-        raise ValueError("The target y is None: pass what the features should predict, or its column's name.")
+        raise ValueError("y is None: pass what the features should predict, or the name of its column.")
     given = GivenRows.of(table.n_rows, opened.y, task, opened.sample_weight, class_weight, beside)
     keys = given.keys()
     of_keys = key_hashes(keys)

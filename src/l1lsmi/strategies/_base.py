@@ -240,7 +240,7 @@ class Strategy(CheckedParameters):
     def _within(self, constraints: Constraints) -> Any:
         """The same search among the sets that constraints allow: has the methods of its steps."""
         raise ValueError(
-            f"{type(self).__name__} cannot keep to must_include, must_exclude, feature_groups, costs or "
+            f"{type(self).__name__} does not support must_include, must_exclude, feature_groups, costs or "
             "covariates: leave them out, or use another strategy such as L1Path."
         )
 

@@ -1,4 +1,4 @@
-"""Backward search: from all features, always without the least useful one."""
+"""Backward search: start with all features, and remove the least useful one in each step."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ class Backward(GreedySearch):
     """Remove one feature at a time, always the one without which the set scores highest.
 
     It detects interactions; the time grows with the square of the number of features. The path has every set
-    on the way. Groups of features are removed as a whole. With a budget, each step removes the feature that
-    loses the least score per unit of its cost, and the best allowed set on the way is taken.
+    that the search visits. Groups of features are removed as a whole. With a budget, each step removes the
+    feature whose removal loses the least score per unit of cost, and the best allowed set that was visited is
+    selected.
 
     Parameters
     ----------
@@ -36,7 +37,7 @@ class Backward(GreedySearch):
         Seconds after which the set so far is returned; surplus features are removed by the scores of the last
         step.
     n_jobs : int or None, default=None
-        Candidates are scored in parallel; the answer does not depend on it.
+        Number of jobs that score candidates in parallel; the result does not depend on it.
     verbose : int, default=0
         1 shows progress.
 
@@ -55,7 +56,7 @@ class Backward(GreedySearch):
     needs = ScoresRemovals
 
     def size_for_order(self, most: int) -> int:
-        """How many features to search for: one, as sets of all sizes are on the way.
+        """How many features to search for: one, because the search then visits sets of all sizes.
 
         Parameters
         ----------

@@ -35,11 +35,11 @@ class Exhaustive(Strategy):
     Parameters
     ----------
     max_subsets : int or None, default=10000
-        More sets than this are refused, with their number; None scores any number.
+        If there are more sets than this, an error states their number. None sets no limit.
     time_limit : float or None, default=None
         Seconds after which the best set so far is returned.
     n_jobs : int or None, default=None
-        Sets are scored in parallel; the answer does not depend on it.
+        Number of jobs that score sets in parallel; the result does not depend on it.
     verbose : int, default=0
         1 shows progress.
 

@@ -1,4 +1,4 @@
-"""Forward search: from nothing, always the feature that adds most."""
+"""Forward search: start without features, and add the most useful one in each step."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Forward(GreedySearch):
     """Add one feature at a time, always the one with which the set scores highest.
 
     It leaves out redundant features, and misses features that are informative only in interactions. The path
-    has every set on the way: one run gives the sets of all smaller sizes. Groups of features are added as a
-    whole. With a budget, the strategy runs twice, by gains and by gains per unit of cost, and takes the best
-    set on the way.
+    has every set that the search visits: one run gives the sets of all smaller sizes. Groups of features are
+    added as a whole. With a budget, the search runs twice, by gain and by gain per unit of cost, and the best
+    set that was visited is selected.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Forward(GreedySearch):
         Seconds after which the set so far is returned; missing features are added by the scores of the last
         step.
     n_jobs : int or None, default=None
-        Candidates are scored in parallel; the answer does not depend on it.
+        Number of jobs that score candidates in parallel; the result does not depend on it.
     verbose : int, default=0
         1 shows progress.
 

@@ -1,4 +1,4 @@
-"""Sets of features that searches on parts of the rows found, compared by the rows that they have not seen."""
+"""Compare sets of features, found by searches on parts of the rows, on the rows not seen by the search."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Validation:
         Numbers of features, from 0 on.
     mean : numpy.ndarray of float, shape (sizes,)
         Share of the target's variance (of class memberships, or of smooth functions of a numeric target) that
-        is predicted in unseen rows, over all splits. Higher is better; 0 is no better than without features.
+        is predicted in unseen rows, over all splits. Higher is better; 0 is as good as no features.
     standard_error : numpy.ndarray of float, shape (sizes,)
         Standard error of the mean, over unseen rows.
     per_split : numpy.ndarray of float, shape (splits, sizes)
@@ -42,11 +42,12 @@ class Validation:
     pool_mean : numpy.ndarray of float, shape (pools,)
         For each pool, the highest mean over all numbers of features above 0.
     best_pool : int
-        Size of the pool that was chosen. If columns outnumber rows, it has the highest mean; otherwise it has
-        the highest sum of this mean and the share that the set from all rows predicts by leave-one-out.
+        Size of the pool that was chosen. If columns outnumber rows, this is the pool with the highest mean;
+        otherwise the pool with the highest sum of two shares of the variance: this mean, and the share that
+        the set found on all rows predicts by leave-one-out.
     p_value : float
-        Probability that predictions agree so well with the target in unseen rows, if the target does not
-        depend on the features.
+        Probability of predictions that agree at least as well with the target in unseen rows, if the target
+        does not depend on the features.
     frequency : numpy.ndarray of float, shape (m,)
         Share of the splits in which each feature was selected.
     """
@@ -67,9 +68,9 @@ class Validation:
 class Judged(NamedTuple):
     """Sets of all sizes that searches on a split found, and their predictions for the unseen rows.
 
-    Those that compare sets of different sizes are learned from all rows but the block of the row, as fits to
-    fewer rows favour small sets. Others, and those of the next block, which has a p-value, are learned from
-    the seen rows.
+    Predictions that compare sets of different sizes are learned from all rows outside the block that is
+    predicted, because fits to fewer rows favour small sets. All other predictions are learned from the seen
+    rows, and so are the predictions of the next block that give the p-value.
     """
 
     sets: list[HostArray]
@@ -91,7 +92,7 @@ def validations_of(
     least: int,
     beside: bool,
 ) -> list[Validation]:
-    """Judge the sets of all sizes from each pool; covariates are beside every set and the first."""
+    """Judge the sets of all sizes from each pool; with ``beside``, every set includes the covariates."""
     n_rows, shape = len(functions), (len(pools), sizes.size)
     lost = np.zeros((*shape, n_rows))
     counts = np.zeros(n_rows)
@@ -151,9 +152,9 @@ def validations_of(
 
 
 def best_of(validations: Sequence[Validation]) -> Validation:
-    """That of the pool with the highest mean; of pools that predict as well, the largest.
+    """The validation of the pool with the highest mean; of pools that predict equally well, the largest.
 
-    A larger one may have columns in all rows that the others lack.
+    In the search on all rows, a larger pool may have useful columns that the others lack.
     """
     means = validations[0].pool_mean
     return validations[len(means) - 1 - int(means[::-1].argmax())]

@@ -1,4 +1,4 @@
-"""Algorithm 1 of the paper: gradient ascent on the estimate inside an l1 ball of searched radius."""
+"""Algorithm 1 of the paper: gradient ascent on the estimate inside an l1 ball, and search for its radius."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 class L1Paper(L1Weighting):
     """Choose features by Algorithm 1 of the paper.
 
-    Gradient ascent on the estimate of the measure inside an l1 ball, whose radius is doubled and then halved
-    until k features are left; models come from the candidates of the measure.
+    Gradient ascent on the estimate of the measure inside an l1 ball. The radius is doubled, and then found by
+    bisection, until k features are left. Models are chosen from the candidates of the measure.
 
     Parameters
     ----------
@@ -54,18 +54,18 @@ class L1Paper(L1Weighting):
     max_doublings, max_halvings : int, default=20 and 12
         Largest number of radii while the radius is doubled, and in the binary search.
     first_model_selections : int, default=3
-        Number of steps at the start in each of which the model is selected.
+        The model is selected in every one of the first steps, up to this number.
     model_selection_every : int, default=5
         After these steps, the model is selected in every step whose number is a multiple of this value.
     zero : float, default=1e-8
         Weights up to this value count as zero.
     explore_rows : int or None, default=10_000
         With more rows than this, the search uses a random sample of this size, stratified by class or range
-        of the target; all rows choose the model and give the scores. None searches on all rows.
+        of the target; the model is chosen and the scores are computed on all rows. None searches on all rows.
     time_limit : float or None, default=None
         Seconds after which the best set so far is returned.
     n_jobs : int or None, default=None
-        Restarts run in parallel; the answer does not depend on it.
+        Number of jobs that run restarts in parallel; the result does not depend on it.
     verbose : int, default=0
         1 shows progress.
 
@@ -163,7 +163,7 @@ class L1Paper(L1Weighting):
         return ConstrainedPaper(self, constraints)
 
     def run_restart(self, problem: Weightable, index: int, **given: Any) -> list[Outcome]:
-        """Every set on the way of one radius search."""
+        """Every set that one radius search visits."""
         return run_paper_restart(problem, index, strategy=self, **given)
 
     def set_values(self, problem: Weightable) -> SetValues:
@@ -206,7 +206,7 @@ def run_paper_restart(
     state: WeightingState,
     held: HostArray | None = None,
 ) -> list[Outcome]:
-    """Every set on the way of one radius search; all share its points and its count of steps.
+    """Every set that one radius search visits, each with all points and the number of steps of the search.
 
     Features in ``held`` have weight 1 and are outside the l1 ball, but count among the ``k``.
     """

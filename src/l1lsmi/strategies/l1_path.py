@@ -2,12 +2,13 @@
 
 The search begins with the effects of single features, pairs and triples (`_numerics/terms`), which show even
 weak effects among many features. Its first candidate is the set whose effects explain most of the target.
-Restarts go on from there: each begins with all features and a narrow kernel, because wide kernels see every
-feature alone, narrow ones all interactions at once. It ascends on the cross-validation score itself, whose
-gradient costs no more than that of the estimate, then the radius shrinks until the weakest features reach
-zero, and it goes on from there. No width has to be searched: weights and width enter the kernel as one, so
-that the weights stay on their ball and the width follows. Sets are compared by their leave-one-out loss,
-where the measure has one, and the best ones are refined by exchanges of features.
+The restarts follow. Each begins with all features and a narrow kernel, because a wide kernel detects only
+effects of single features, and a narrow one detects interactions as well. A restart makes ascent steps on the
+cross-validation score itself, whose gradient costs no more than the gradient of the estimate. Then the radius
+shrinks until the smallest weights are zero, and the restart continues from there. The width is not searched
+for: the kernel depends only on the ratio of weights and width, so that the weights stay on their ball and the
+width is adapted. Sets are compared by their leave-one-out loss, if the measure has one, and the best sets are
+refined by exchanges of features.
 """
 
 from __future__ import annotations
@@ -106,12 +107,12 @@ class L1Path(L1Weighting):
     explore_rows : int or None, default=10_000
         With more rows than this, kernels are compared on a random sample of this size, stratified by class or
         range of the target; rare classes have more rows in it, with smaller weights. Effects of single
-        features, pairs and triples are summed over all rows. All rows also decide between the best three
-        sets, choose the model and give the scores. None compares kernels on all rows.
+        features, pairs and triples are summed over all rows. All rows are also used to choose between the
+        best three sets, to choose the model and to compute the scores. None compares kernels on all rows.
     time_limit : float or None, default=None
         Seconds after which the best set so far is returned.
     n_jobs : int or None, default=None
-        Restarts run in parallel; the answer does not depend on it.
+        Number of jobs that run restarts in parallel; the result does not depend on it.
     verbose : int, default=0
         1 shows progress.
 
@@ -263,12 +264,12 @@ class L1Path(L1Weighting):
         return ConstrainedPath(self, constraints)
 
     def terms_may_score(self, search: WeightingSearch) -> bool:
-        """Whether there are enough rows for losses by terms."""
+        """Whether there are enough rows to compute losses of sets from terms."""
         needed = max(TERM_ROWS, ROWS_PER_COLUMN * search.explored.columns.size)
         return bool(search.whole.table.n_rows >= needed)
 
     def mostly_explained(self, loss: float) -> bool:
-        """Whether a set with a loss explains most of the target."""
+        """Whether a set with this loss explains most of the target."""
         return loss < MOSTLY_EXPLAINED
 
     def is_perfect(self, search: WeightingSearch, loss: float) -> bool:

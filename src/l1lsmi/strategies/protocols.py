@@ -63,14 +63,14 @@ class ScoresRemovals(Features, Protocol):
 class Draws(Protocol):
     """A batch of random draws of a weightable measure: model selection, values and gradients.
 
-    Methods on a batch take weights (r, w) that ``asarray`` has placed, and columns (r, w) on the host. The
-    others look at the first draw, and take weights and columns of shape (w,).
+    Methods on a batch take weights (r, w) that ``asarray`` has converted, and columns (r, w) on the host. The
+    other methods use the first draw, and take weights and columns of shape (w,).
 
     - ``take(members)``: some draws of the batch;
-    - ``start_models(weights, columns, narrowness)``: a model for every draw, to begin with;
-    - ``evaluate(weights, last, columns, models)``: the objective that is to rise, and its gradient in the
+    - ``start_models(weights, columns, narrowness)``: an initial model for every draw;
+    - ``evaluate(weights, last, columns, models)``: the objective to maximise, and its gradient in the
       weights; models may follow from the last evaluation;
-    - ``estimate(evaluation, columns, models)``: estimates of the measure where an evaluation was made, (r,);
+    - ``estimate(evaluation, columns, models)``: estimates of the measure at an evaluation, (r,);
     - ``value_and_gradient(weights, columns, model)``: estimate of the measure and its gradient;
     - ``select_model(weights, columns)``, ``select_model_near(weights, columns, model)``: the best model;
     - ``score_set(columns, near=None)``: loss of a set of features with equal weights;
@@ -101,10 +101,10 @@ class Draws(Protocol):
 class SetScorer(Protocol):
     """Compares sets of features of the same size by a loss, and proposes exchanges of features.
 
-    - ``score_sets(sets, near=None)``: losses and models, or at the width of a given model;
+    - ``score_sets(sets, near=None)``: losses and models; with ``near``, at the width of that model;
     - ``set_gradient(columns, model, candidates)``: gradient of minus the loss;
-    - ``neighbours(sets, models, candidates, width, hints)``: for each set those one exchange away, the
-      best first; hints are features that should be tried, and features that must stay.
+    - ``neighbours(sets, models, candidates, width, hints)``: for each set, the sets that differ from
+      it by one exchange, best first; hints are features that should be tried, and features that must stay.
     """
 
     def score_sets(self, sets: Sequence[tuple[int, ...]], near: Model | None = None) -> list[ScoredModel]: ...
@@ -123,8 +123,8 @@ class Weightable(Features, Protocol):
     """Values and gradients in feature weights: needed by `L1Path` and `L1Paper`.
 
     - ``draws(keys)``: a batch of random draws, each of which depends on its key alone (`Draws`);
-    - ``batch_size()``: how many draws are worth working on at once;
-    - ``rng(*key)``: a generator of its own for every key;
+    - ``batch_size()``: how many draws to process at once;
+    - ``rng(*key)``: a separate generator for every key;
     - ``set_scorer(i)``: scorer ``i`` of sets of features (`SetScorer`);
     - ``best_loss``: a lower bound on the losses of all sets;
     - ``target``: the encoded target;
@@ -150,7 +150,7 @@ class Weightable(Features, Protocol):
 
 
 def missing_members(protocol: type, thing: object) -> list[str]:
-    """Names of a protocol that an object does not have."""
+    """Names of the members of a protocol that an object lacks."""
     names: dict[str, None] = {}
     for cls in reversed(protocol.__mro__):
         if getattr(cls, "_is_protocol", False) and cls is not Protocol:

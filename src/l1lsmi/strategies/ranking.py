@@ -32,7 +32,7 @@ class Ranking(Strategy):
     time_limit : float or None, default=None
         Seconds after which the best features so far are returned.
     n_jobs : int or None, default=None
-        Features are scored in parallel; the answer does not depend on it.
+        Number of jobs that score features in parallel; the result does not depend on it.
     verbose : int, default=0
         1 shows progress.
 

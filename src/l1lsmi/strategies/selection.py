@@ -33,8 +33,8 @@ class StopReason:
         "as well."
     )
     WHOLE_POOL = (
-        "The search was limited to as many features as are selected: those with the strongest rising or "
-        "falling trends."
+        "The search was limited to the features with the strongest rising or falling trends, just as many as "
+        "were to be selected."
     )
     NO_EVIDENCE = (
         "In rows that the search has not seen, no set of features predicts clearly better than a constant "
@@ -91,8 +91,8 @@ class Selection:
         All features: the first k are the support, and the first j are the set of j features. If a strategy
         has no such order, the support comes first, and then the others by ranking.
     p_value : float
-        Upper bound on the probability that effects are as large as those found, if the target does not depend
-        on the features; 1 if none is known.
+        Upper bound on the probability of effects at least as large as those found, if the target does not
+        depend on the features; 1 if no bound is known.
     """
 
     support: HostArray
@@ -139,7 +139,7 @@ class WeightedSelection(Selection):
     cv_score : float
         Cross-validation score, lower is better.
     sigma, regularization : float
-        The model behind the two scores.
+        Kernel width and regularization of the model that gives the estimate and the cross-validation score.
     radius : float
         Sum of the weights.
     n_iter : int

@@ -1,12 +1,12 @@
 """Rows that a search has not seen decide how many columns it may choose from, and how many it selects.
 
 The rows are shuffled and cut into eight blocks. The first search sees four blocks, the next one five, then
-six, then seven. The sets that they find are judged by how well they predict the target in all blocks that the
-search has not seen (`_numerics/held_out`). Half of few rows may not show which features act together: there,
-sizes are judged by searches that see all blocks but one, each block in turn.
+six, then seven. The sets that a search finds are judged by how well they predict the target in all blocks
+that this search has not seen (`_numerics/held_out`). With few rows, half of them may not show which features
+act together. Sizes are then judged by eight searches, each of which sees all blocks but one.
 
-The p-value comes from the block next to those that a search has seen: given the rows before it, the p-value
-of a block is uniform where the target does not depend on the features, so that the four p-values are
+The p-value of a search comes from the first block that it has not seen. If the target does not depend on the
+features, this p-value is uniform given the rows of the blocks before. The four p-values are therefore
 independent of each other, and can be combined.
 """
 
@@ -69,13 +69,13 @@ def wide_pools(n_columns: int, k: int) -> list[int]:
 
 
 def narrow_pools(n_columns: int, k: int, n_units: int) -> list[int]:
-    """The same where rows outnumber columns, but are few or have weak effects; the first is one set alone."""
+    """The same where rows outnumber columns; the smallest pool has just enough columns for one set."""
     sizes = sorted({math.ceil(factor * k * n_columns / n_units) for factor in NARROW_POOLS})
     return [*(size for size in sizes if size <= LARGEST_SHARE * n_columns), n_columns]
 
 
 def sizes_up_to(most: int, least: int = 0) -> HostArray:
-    """Numbers of features whose sets are judged: none, small ones from the least, then fewer and fewer."""
+    """Numbers of features whose sets are judged: 0, all small numbers from ``least`` on, some larger ones."""
     sizes = [0, least] if least else [0]
     searched = max(least, min(most, MAX_SEARCHED))
     while sizes[-1] < searched:
@@ -99,11 +99,11 @@ def search_validated(
     seed: int = 0,
     constraints: Constraints | None = None,
 ) -> tuple[Any, Validation | None]:
-    """Select features, with decisions by unseen rows where they are needed.
+    """Select features, and use unseen rows for decisions that need them.
 
-    Unseen rows decide how many columns the search may choose from where columns outnumber rows or the search
-    itself has not found clear effects, how many features are selected where no number is given, and whether
-    there is evidence of dependence.
+    Unseen rows decide how many features are selected, if no number is given, and whether there is evidence of
+    dependence. They also decide from how many columns the search may choose, if columns outnumber rows or the
+    search itself has not found clear effects.
 
     Parameters
     ----------
@@ -112,23 +112,23 @@ def search_validated(
     strategy : Strategy
     problem : MeasureProblem
     k : int or None
-        None chooses the number of features.
+        Number of features; None if unseen rows choose it.
     pool : int, "auto" or None
-        Number of columns with the largest single effects that the search may choose from; None is all.
+        Number of columns with the largest single effects that the search may choose from; None for all.
     budget : Budget
         The clock, which runs already.
     p_value : bool
-        Whether unseen rows are asked for a p-value where that is all that they have to decide.
+        Whether a p-value is computed from unseen rows if they have nothing else to decide.
     groups : numpy.ndarray of int, shape (n,) or None
     seed : int
     constraints : Constraints or None
-        Which sets are allowed; numbers of features are then numbers of their units.
+        Which sets are allowed; numbers of features then count units: single features or groups.
 
     Returns
     -------
     selection : Selection
     validation : Validation or None
-        None where unseen rows had nothing to decide.
+        None if nothing was decided by unseen rows.
     """
     task = _Task(bind, strategy, problem, groups, seed, constraints)
     n_columns = selectable(problem, constraints).size
@@ -227,7 +227,7 @@ class _Task:
     def judge(
         self, sizes: HostArray, pools: Sequence[int], budget: Budget, **options: bool
     ) -> list[Validation] | None:
-        """Search on parts of the rows, and judge what is found by the others."""
+        """Search on parts of the rows, and judge the resulting sets on the other rows."""
         return validate(
             self.bind,
             self.strategy,
@@ -340,7 +340,7 @@ def validate(
     tested: bool = True,
     left_out: bool = False,
 ) -> list[Validation] | None:
-    """Search on parts of the rows, and judge what is found by the others.
+    """Search on parts of the rows, and judge the resulting sets on the other rows.
 
     Parameters
     ----------
@@ -366,7 +366,7 @@ def validate(
     Returns
     -------
     list of Validation or None
-        One for each pool; None where the time limit left no split.
+        One for each pool; None if there was no time for any split, or too few rows to split.
     """
     rng = np.random.default_rng((seed, 7))
     problem, rows = _some_in_memory(problem, groups, bind, rng)
