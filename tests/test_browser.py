@@ -79,7 +79,7 @@ def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reports")
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 8))
-    X[:, 3] = rng.integers(0, 3, 90)
+    X[:, 3] = np.digitize(X[:, 0] + 0.5 * X[:, 3], [-0.5, 0.5])  # so that redundancy is not 0
     signal = X[:, 0] + X[:, 1] * X[:, 2] + X[:, 3]
     classes = np.where(signal > 1, "yes", "no")
     harmless = [f"feature {j}" for j in range(8)]
@@ -131,7 +131,7 @@ NOT_DRAWN = {
     "pool": {"path"},
     "chosen": {"redundancy"},
     "empty": PICTURES - {"sizes"},
-    "levels": {"path", "interactions"},
+    "levels": {"path", "interactions", "redundancy"},
     "levels of numbers": {"path", "interactions", "redundancy"},
 }
 

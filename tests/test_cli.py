@@ -152,9 +152,9 @@ def test_sheets_and_arrays_are_chosen_by_option(capfd, tmp_path):
         for name in ("one", "two"):
             pd.DataFrame({"a": [1, 2, 3], "y": [0, 1, 0]}).to_excel(book, sheet_name=name, index=False)
     np.savez(tmp_path / "d.npz", A=np.eye(3), B=np.eye(4), y=np.arange(3))
-    for file, words in (("d.xlsx", "give the name of one with --sheet"), ("d.npz", "name one with --array")):
+    for file, option in (("d.xlsx", "--sheet"), ("d.npz", "--array")):
         result = call(capfd, "select", tmp_path / file, "-t", "y")
-        assert result.code == 1 and words in result.err
+        assert result.code == 1 and f"give the name of one with {option}" in result.err
 
 
 def test_notes_name_the_option(capfd, tmp_path):
@@ -378,7 +378,7 @@ def test_apply_names_missing_columns(capfd, xor):
         (b"[1]", "is not a selection"),
         (b'{"format": "l1lsmi-selection", "version": 7}', "version '7'"),
         (b'{"format": "l1lsmi-selection", "version": 1, "columns": [1]}', "no list of columns"),
-        (b'{"format": "l1lsmi-selection", "version": 1, "columns": []}', "a selection of no columns"),
+        (b'{"format": "l1lsmi-selection", "version": 1, "columns": []}', "has no selected columns"),
         (b"[" * 100_000, "is not JSON"),
         (b'{"version": ' + b"1" * 5000 + b"}", "is not a selection"),
     ],
@@ -538,7 +538,7 @@ UNUSABLE = {
     ),
     "a target without values": (b"a,y\n1,\n2,\n3,\n", "target 'y' has no values"),
     "no such target": (b"a,Y\n1,0\n2,1\n", "did you mean 'Y'"),
-    "columns without values": (b"a,b,y\n,,0\n,,1\n,,0\n", "no column beside the target"),
+    "columns without values": (b"a,b,y\n,,0\n,,1\n,,0\n", "no column besides the target"),
 }
 
 

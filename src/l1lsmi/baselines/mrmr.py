@@ -169,7 +169,8 @@ class MRMR(Selector):
                 f"redundancy={self.redundancy!r}, which do not discretise: leave it at None."
             )
         if not self._takes_any_kind():
-            check_numbers_only(self.categorical_features, f"relevance={self.relevance!r}")
+            cause = "relevance" if self.relevance != "discretised" else "redundancy"
+            check_numbers_only(self.categorical_features, f"{cause}={getattr(self, cause)!r}")
         columns = table.varying
         parts = self._parts if table.kinds is None else self._parts_of_any_kind
         relevance, redundancy = parts(table, target, kind)
