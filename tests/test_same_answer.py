@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from l1lsmi import L1LSMI
+from l1lsmi._numerics.ranking import best_first
 from l1lsmi.datasets import make_and_or, make_quad, make_xor
 from tests.conftest import has_module
 
@@ -96,3 +97,10 @@ def test_a_cluster_gives_what_numpy_gives():
             for explore_rows in (150, 10_000):
                 found = selector(explore_rows).fit(da.from_array(X, chunks=(ROWS, -1)), y)
                 assert_same(found, name, explore_rows)
+
+
+def test_scores_of_sets_that_differ_by_rounding_errors_are_equal():
+    scores = np.array([-0.04, -4.34e-8, -4.34e-8 + 1e-16])
+    assert best_first(scores)[0] == 2
+    assert best_first(scores, 1e-13).tolist() == [1, 2, 0]
+    assert best_first(np.array([-np.inf, 1.0, np.nan, 1.0 + 1e-12]), 1e-13)[0] == 1

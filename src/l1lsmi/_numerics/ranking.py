@@ -8,17 +8,22 @@ from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.constraints import Constraints
 
 
-def rounded(scores: HostArray) -> HostArray:
-    """Scores to eleven digits: what differs by rounding errors is equal, whatever the order of summation."""
+def rounded(scores: HostArray, finest: float = 0.0) -> HostArray:
+    """Scores to eleven digits: what differs by rounding errors is equal, whatever the order of summation.
+
+    No digit is finer than the share ``finest`` of the largest score: where scores are differences of numbers
+    that nearly cancel, those near 0 have fewer digits.
+    """
     finite = np.isfinite(scores) & (scores != 0)
     unit = 10.0 ** (np.floor(np.log10(np.abs(scores), where=finite, out=np.zeros(scores.shape))) - 10)
+    unit = np.maximum(unit, finest * np.abs(scores).max(where=finite, initial=0.0))
     safe = np.where(finite & (unit > 0), unit, 1.0)
     return np.where(finite & (unit > 0), np.round(np.where(finite, scores, 0.0) / safe) * safe, scores)
 
 
-def best_first(scores: HostArray) -> HostArray:
-    """Positions by falling score; of equal scores the first comes first."""
-    return np.argsort(-rounded(scores), kind="stable")
+def best_first(scores: HostArray, finest: float = 0.0) -> HostArray:
+    """Positions by falling score, rounded; of equal scores the first comes first."""
+    return np.argsort(-rounded(scores, finest), kind="stable")
 
 
 def scatter(scores: HostArray, columns: HostArray, n_features: int, fill: float = -np.inf) -> HostArray:

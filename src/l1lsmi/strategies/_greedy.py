@@ -17,6 +17,8 @@ from l1lsmi.strategies._parallel import Piece, in_order, n_workers
 from l1lsmi.strategies._pieces import recall_set
 from l1lsmi.strategies.selection import Selection, Step, StopReason
 
+#: Scores of sets are compared up to this share of the largest of them.
+FINEST = 1e-13
 #: So many times the short list are scored in full where there are no more candidates.
 FEW = 5
 
@@ -84,9 +86,9 @@ class GreedySearch(Strategy):
             if not known.any():
                 raise OutOfTimeError
             if problem.neighbours_are_exact:
-                best = int(best_first(scores)[0])
+                best = int(best_first(scores, FINEST)[0])
                 return int(candidates[best]), float(scores[best]), complete
-            candidates = candidates[best_first(scores)[: None if few else self.shortlist]]
+            candidates = candidates[best_first(scores, FINEST)[: None if few else self.shortlist]]
         full: list[float] = []
         sets = [neighbour(j) for j in candidates.tolist()]
         with while_time_is_left(budget):
@@ -99,7 +101,7 @@ class GreedySearch(Strategy):
         if not full:
             raise OutOfTimeError
         # Of equal scores the lowest column, whatever the order of the candidates.
-        best = int(np.lexsort((candidates[: len(full)], -rounded(np.array(full))))[0])
+        best = int(np.lexsort((candidates[: len(full)], -rounded(np.array(full), FINEST)))[0])
         return int(candidates[best]), full[best], complete and len(full) == candidates.size
 
     def _in_parts(
