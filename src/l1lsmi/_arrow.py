@@ -27,7 +27,7 @@ BATCH_ROWS = 50_000
 BUFFER_BYTES = 2**18
 #: The name that pandas gives to the column of an index without a name.
 UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
-#: What pyarrow raises for a file that cannot be read, or whose names of columns are no text.
+#: What pyarrow raises for a file that cannot be read, or whose names of columns are not text.
 READ_ERRORS = (pa.ArrowException, OSError, UnicodeDecodeError)
 STREAM_MAGIC = b"\xff\xff\xff\xff"
 

@@ -23,7 +23,7 @@ COLUMNS = ("categorical", "drop", "keep", "covariates")
 IN_MEMORY = ("categorical", "na_values", "covariates", "groups", "weights")
 #: Bytes of numbers up to which a selector takes a whole frame into memory.
 MAX_NUMBERS = 2**28
-#: Columns that are no numbers and are listed by name.
+#: Columns that are not numbers and are listed by name.
 MAX_LISTED = 8
 
 
@@ -136,7 +136,7 @@ def na_values(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def describe(data: Data) -> str:
-    """The contents of a file in a few lines: rows, kinds of columns, target, and columns that are no numbers.
+    """The contents of a file in a few lines: rows, kinds of columns, target, and columns that are not numbers.
 
     Columns that were left out are named in the notes.
     """

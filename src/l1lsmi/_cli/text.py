@@ -22,7 +22,7 @@ OPTIONS = {
 }
 
 
-#: A character of its own that is no space, and in no sentence.
+#: A character that is not a space and occurs in no sentence.
 NO_BREAK = "\ue000"
 
 

@@ -116,7 +116,7 @@ class Parts(NamedTuple):
 
     @classmethod
     def of(cls, cell: str) -> Parts | None:
-        """The parts of a cell; None if it is no number by any convention."""
+        """The parts of a cell; None if it is not a number by any convention."""
         if INFINITE.fullmatch(cell):
             return cls(cell.startswith("-"), "", "9e999")  # read as infinity by every convention
         found = CELL.fullmatch(cell)

@@ -75,7 +75,7 @@ class Reading:
     cells : Cells
         Numbers, dates or levels.
     unread : tuple of (int, str)
-        Cells that are missing now, as they are no numbers or dates: rows from 0, and text. The first few.
+        Cells that are missing now, as they are not numbers or dates: rows from 0, and text. The first few.
     n_unread : int
         How many these are.
     unknown : tuple of str

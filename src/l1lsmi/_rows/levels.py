@@ -10,7 +10,7 @@ import numpy as np
 from l1lsmi._arrays import HostArray
 from l1lsmi._rows.distinct import row_hashes
 
-#: Larger weights are no numbers of copies: from here on float64 has not all whole numbers.
+#: Larger weights are not numbers of copies: from here on float64 has not all whole numbers.
 MOST_COPIES = 2.0**53
 
 

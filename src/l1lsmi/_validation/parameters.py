@@ -20,7 +20,7 @@ SPARSE_POOLS = (300, 1_000)
 
 
 class CheckedParameters(BaseEstimator):
-    """Base of estimators whose parameters are checked: True and False are no numbers."""
+    """Base of estimators whose parameters are checked: True and False are not numbers."""
 
     def _validate_params(self) -> None:
         super()._validate_params()

@@ -76,7 +76,7 @@ def _cells(arrays: Sequence[Any]) -> Any:
 def _parse_numbers(cells: Any, n_rows: int) -> tuple[Values, Values]:
     """Which columns hold only numbers, and the numbers, one row for each of these columns."""
     numeric = np.ones(len(cells) // n_rows, dtype=bool)
-    # A check of the first rows saves parsing most of the columns that are no numbers.
+    # A check of the first rows saves parsing most of the columns that are not numbers.
     starts = np.arange(numeric.size)[:, None] * n_rows
     first = cells.take(pa.array((starts + np.arange(min(n_rows, FIRST_ROWS))).ravel()))
     numeric &= _are_numbers(first, numeric.size)
@@ -84,7 +84,7 @@ def _parse_numbers(cells: Any, n_rows: int) -> tuple[Values, Values]:
     try:
         numbers = chosen.cast(pa.float64())
     except pa.ArrowInvalid:
-        # At least one cell is no number: keep the columns without such cells.
+        # At least one cell is not a number: keep the columns without such cells.
         good = _are_numbers(chosen, int(numeric.sum()))
         numeric[numeric] = good
         chosen = _columns_where(chosen, good, n_rows)

@@ -107,7 +107,7 @@ def _check_not_source(table: DataTable, path: Path) -> None:
     try:
         source = sys.stdin.fileno() if table.source == STANDARD_INPUT else table.source
         same = os.path.samestat(os.stat(path), os.stat(source))
-    except (OSError, ValueError, AttributeError):  # one of them is no file
+    except (OSError, ValueError, AttributeError):  # one of them is not a file
         return
     if same:
         raise FileProblem(f"{printable(path)} is the file that the table was read from: choose another name.")

@@ -43,7 +43,7 @@ from l1lsmi.strategies.judged import Validation
 from l1lsmi.strategies.selection import STOPPED, StopReason
 from l1lsmi.strategies.validation import CLEAR, search_validated
 
-#: p-values above this are no evidence.
+#: p-values above this are not evidence.
 EVIDENCE = 0.05
 NO_EVIDENCE = (
     "There is no evidence that the selected features predict y: in rows that the search has not seen, the "

@@ -129,7 +129,7 @@ def _dataset(X: Any) -> tuple[Any, str]:
     kind = _kind_of(path)
     try:
         dataset = as_dataset(path, kind)
-        _ = dataset.schema.names  # raises where a name is no text
+        _ = dataset.schema.names  # raises where a name is not text
         if path.is_dir() and not dataset.files:
             raise ValueError(f"X is {_shown(given)}, a directory without Parquet or Feather files.")
     except READ_ERRORS as error:

@@ -108,7 +108,7 @@ def _kept(weights: HostArray, columns: HostArray, held: HostArray | None) -> Hos
 
 
 def _shrunk(weights: HostArray, columns: HostArray, k: int, keep: float, held: HostArray | None) -> HostArray:
-    """Weights on the next smaller ball, which features that are held are no part of."""
+    """Weights on the next smaller ball, without the features that are held."""
     if held is None:
         return shrink(weights, k, keep)
     free = ~np.isin(columns, held)

@@ -378,7 +378,7 @@ class TermSearch:
         held : numpy.ndarray of int or None
             Features of every set, which count among the ``k``.
         given : numpy.ndarray of int or None
-            Those of them whose own effects are no evidence of dependence: covariates.
+            Those of them whose own effects are not evidence of dependence: covariates.
         """
         if self.n_columns == 0:
             return None

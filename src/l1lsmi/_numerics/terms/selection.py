@@ -61,7 +61,7 @@ class TermSelection:
             self._members[t, np.searchsorted(self._places, term.places)] = True
         self._empty = self._equations(np.arange(len(terms)))
         self._is_single = self._members.sum(axis=1) == 1
-        #: Features of every set, and terms of given features alone, which are no evidence.
+        #: Features of every set, and terms of given features alone, which are not evidence.
         self._held = np.zeros(self._places.size, dtype=bool) if held is None else np.isin(self._places, held)
         known = np.zeros(self._places.size, dtype=bool) if given is None else np.isin(self._places, given)
         self._is_given: HostArray = np.asarray(~(self._members & ~known).any(axis=1))

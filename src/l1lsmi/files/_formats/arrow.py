@@ -43,7 +43,7 @@ def read(data: bytes, source: str, options: Options) -> TableBuilder:
         else:
             check_memory(source, total_size(decompressed_sizes(file.stream)), "its table")
         found = file.read()
-        names = found.column_names  # raises where a name is no text
+        names = found.column_names  # raises where a name is not text
     if found.num_rows == 0 or found.num_columns == 0:
         raise FileProblem(
             f"{printable(source)} has {found.num_rows} rows and {found.num_columns} columns: pass a "
@@ -139,7 +139,7 @@ def _decoded_size(array: Any) -> int:
 
 
 def _lengths(array: Any) -> Any:
-    """Bytes of each value of an array of text; None if it is no text."""
+    """Bytes of each value of an array of text; None if it is not text."""
     types = pa.types
     if types.is_string_view(array.type) or types.is_binary_view(array.type):
         # Views have no function for it: the first number of a view is its length.

@@ -17,7 +17,7 @@ from l1lsmi.files._memory import check_memory
 from l1lsmi.files.table import Values
 
 FORMAT = "a MATLAB file of version 7.3"
-#: Deeper nested cells are no table, and a cell may refer to itself.
+#: Deeper nested cells are not a table, and a cell may refer to itself.
 MAX_DEPTH = 3
 
 
