@@ -136,7 +136,7 @@ def na_values(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def describe(data: Data) -> str:
-    """The contents of a file in a few lines: rows, kinds of columns, target, and columns that are not numbers.
+    """A file in a few lines: its rows, kinds of columns and target, and columns that are not numbers.
 
     Columns that were left out are named in the notes.
     """
