@@ -20,6 +20,7 @@ from l1lsmi import L1HSIC, L1LSMI, FeatureSelector, datasets
 from l1lsmi._numerics.correlation import correlation_of_values
 from l1lsmi._numerics.missing import informative_missing
 from l1lsmi._numerics.target import Target
+from l1lsmi._numerics.terms.columns import _contrasts
 from l1lsmi._rows.blocks import Block, Centers
 from l1lsmi._rows.kinds import Kinds, shares_of
 from l1lsmi._rows.statistics import column_statistics
@@ -437,3 +438,33 @@ def test_whole_weights_are_repetition(selector):
     other = clone(selector).fit(frame.iloc[rows], y.iloc[rows])
     assert_close(one.weights_, other.weights_, rtol=1e-8, atol=1e-10)
     assert one.get_support().tolist() == other.get_support().tolist()
+
+
+@pytest.mark.parametrize("share", [0.03, 0.05, 0.3])
+def test_a_category_of_two_levels_is_selected_as_zero_and_one_are(share):
+    rng = np.random.default_rng(0)
+    numbers = pd.DataFrame(rng.normal(size=(1_200, 5)), columns=list("abcde"))
+    flag = rng.random(1_200) < share
+    chance = 1 / (1 + np.exp(2.4 - 0.6 * numbers.a - 0.5 * numbers.b))
+    y = (rng.random(1_200) < chance) | (flag & (rng.random(1_200) < 0.95))
+    as_number, as_text = numbers.assign(flag=flag * 1), numbers.assign(flag=np.where(flag, "yes", "no"))
+    one, other = (L1LSMI(2, random_state=0).fit(X, y) for X in (as_number, as_text))
+    assert "flag" in one.get_feature_names_out()
+    np.testing.assert_array_equal(one.support_, other.support_)
+    assert other.smi_ == pytest.approx(one.smi_, rel=0.02)
+
+
+def test_rare_levels_of_a_category_have_functions_outside_of_pairs():
+    shares = np.zeros(32)
+    shares[:5] = 0.55, 0.37, 0.03, 0.03, 0.02
+    values, size, in_pairs = _contrasts(shares, 16, 0.05)
+    assert (size, in_pairs) == (4, 2)  # three bins in pairs: the two common levels, and the rare ones
+    functions = values[:5, :4]
+    np.testing.assert_allclose(functions.T @ (shares[:5, None] * functions), np.eye(4), atol=1e-9)
+    np.testing.assert_allclose(shares[:5] @ functions, 0, atol=1e-9)
+    np.testing.assert_allclose(np.ptp(functions[2:, :2], axis=0), 0, atol=1e-9)
+    # Those that are seen in pairs do not depend on the number of all.
+    np.testing.assert_array_equal(_contrasts(shares, 2, 0.05)[0][:, :2], values[:, :2])
+    alone = np.zeros(32)
+    alone[:2] = 0.98, 0.02
+    assert _contrasts(alone, 16, 0.05)[1:] == (1, 0)

@@ -3,8 +3,10 @@ r"""Columns that are more than complete numbers: categories, and columns with mi
 Distances between rows are Euclidean in *coordinates* of the columns. A number has one coordinate, its
 standardised value. A category of L levels with shares :math:`p_l` has L, which are
 :math:`(1[x = l] - p_l) / \sqrt{1 - \sum_l p_l^2}`: two rows are at the same distance wherever their levels
-differ, and the mean squared distance between rows is 2, as it is for a standardised number. All coordinates
-of a column share its weight, so that a Gaussian kernel has one factor for it: equal or not.
+differ, and the mean squared distance between rows is 2, as it is for a standardised number. A category that
+mostly has one level is scaled down as numbers are that mostly have one value (`tails`): rows with other
+levels would be far from all others. All coordinates of a column share its weight, so that a Gaussian kernel
+has one factor for it: equal or not.
 
 A missing value says nothing: it is at the mean of the column, and to its squared distance from any other row
 the variance of the column is added, which is what the mean squared distance would be if the value were drawn
@@ -21,6 +23,10 @@ from typing import NamedTuple
 import numpy as np
 
 from l1lsmi._arrays import Array, HostArray, asarray_like, empty, in_float64, namespace, to_numpy
+
+
+#: Standard units that a rare value may lie away from a common one.
+RARE_DISTANCE = 3.0
 
 
 class Coordinates(NamedTuple):
@@ -184,13 +190,20 @@ class Kinds:
         shares = self.shares[column]
         assert shares is not None
         xp = namespace(codes)
-        unit = math.sqrt(max(1 - float((shares**2).sum()), 1e-300))
+        unit = _unit(shares)
         present = xp.astype(~xp.isnan(codes), values.dtype)
         for level, share in enumerate(shares.tolist()):
             equal = xp.astype(codes == float(level), values.dtype)
             values[:, start + level] = (equal - share * present) / unit
             if spread is not None and not self.as_value[column]:
                 spread[:, start + level] = (1.0 - present) * (share * (1 - share) / unit**2)
+
+
+def _unit(shares: HostArray) -> float:
+    """What the coordinates of a category are divided by, given the shares of its levels."""
+    rare = 1 - float(shares.max())
+    odds = math.sqrt(float(shares.max()) / max(rare, 1e-300))
+    return math.sqrt(max(1 - float((shares**2).sum()), 1e-300)) * max(1.0, odds / RARE_DISTANCE)
 
 
 def _write(into: Array, places: HostArray, values: Array) -> None:

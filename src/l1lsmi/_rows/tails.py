@@ -17,6 +17,7 @@ import numpy as np
 
 from l1lsmi._arrays import Array, HostArray, asarray_like, in_float64, namespace, take_columns, to_numpy
 from l1lsmi._clock import check_time
+from l1lsmi._rows.kinds import RARE_DISTANCE
 from l1lsmi._rows.parts import Part
 from l1lsmi._rows.sparse import moments_of
 from l1lsmi._rows.table import RowTable, Table, clip_to, is_large_sparse, sample_of
@@ -34,8 +35,6 @@ LEAST_FOURTH_MOMENT = 6.0
 LEAST_FARTHEST = 5.0
 #: Standard deviations at which heavy columns are clipped.
 CLIP = 3.0
-#: Standard units that a rare value may lie away from a common one.
-RARE_DISTANCE = 3.0
 #: Clipping changes the standard deviation: so often both are computed.
 N_ROUNDS = 20
 

@@ -118,13 +118,7 @@ class ColumnFunctions:
         above = parts_of(table, target).sum(_rows_above, empty, columns=columns)
         present = np.ones(columns.size) if kinds is None else 1 - kinds.missing_share[columns]
         of_present = above / (target.weight * np.maximum(present, 1e-300))[:, None]
-        least_of_bins = np.zeros(columns.size) + least / 2
-        most_in_pairs = np.full(columns.size, N_PAIR_FUNCTIONS)
-        if kinds is not None:
-            # Any contrast between levels may matter, and rare levels are one bin.
-            least_of_bins[kinds.is_category[columns]] = least_in_pairs
-            most_in_pairs[kinds.is_category[columns]] = N_CATEGORY_FUNCTIONS
-        edges, shares = _without_rare_bins(edges, of_present, least_of_bins)
+        edges, shares = _without_rare_bins(edges, of_present, np.zeros(columns.size) + least / 2)
         n_functions = min(most, N_FUNCTIONS if n_rare >= MANY_ROWS else FEW_FUNCTIONS)
         values = np.empty((*shares.shape, n_functions), dtype=np.float32)
         sizes = np.empty(columns.size, dtype=np.intp)
@@ -134,9 +128,11 @@ class ColumnFunctions:
             values[some], sizes[some] = _polynomials(shares[some], n_functions)
         few = sizes < FEW_BINS
         rare = few & (np.where(shares > 0, shares, 1.0).min(axis=1) < least_in_pairs)
-        rare &= most_in_pairs == N_PAIR_FUNCTIONS
-        in_pairs = np.where(few, sizes, np.minimum(sizes, most_in_pairs))
+        in_pairs = np.where(few, sizes, np.minimum(sizes, N_PAIR_FUNCTIONS))
         in_pairs = np.where(rare, 0, in_pairs)
+        if kinds is not None:
+            for i in np.flatnonzero(kinds.is_category[columns]):
+                values[i], sizes[i], in_pairs[i] = _contrasts(shares[i], n_functions, least_in_pairs)
         missing = np.zeros(columns.size, dtype=bool)
         if kinds is not None:
             missing = kinds.missing_share[columns] > 0
@@ -378,6 +374,39 @@ def _polynomials(shares: HostArray, n_functions: int) -> tuple[HostArray, HostAr
     places = np.zeros(len(shares), dtype=np.intp)
     places[others] = np.arange(1, others.size + 1)
     return values[places], sizes[places]
+
+
+def _contrasts(shares: HostArray, n_functions: int, least: float) -> tuple[HostArray, int, int]:
+    """Functions of a category, their number, and the number of the first ones, which are seen in pairs.
+
+    Any contrast between levels may matter in pairs, where rare levels are one bin; beyond these functions are
+    contrasts between the rare levels and the others of their bin.
+    """
+    wide = np.zeros(shares.size, dtype=np.intp)  # the wider bin of every bin
+    number, total, left = 0, 0.0, 1.0
+    for k, share in enumerate(shares.tolist()):
+        wide[k] = number
+        total, left = total + share, left - share
+        if total >= least and left >= least:
+            number, total = number + 1, 0.0
+    of_wide = np.bincount(wide, shares, minlength=shares.size)
+    found, sizes = _orthonormal(of_wide[None], n_functions)
+    values = np.where(shares[:, None] > 0, found[0][wide], 0.0)
+    size = n_wide = int(sizes[0])
+    known = [np.ones(shares.size), *values.T[:size]]
+    for k in np.flatnonzero(shares):
+        if size == n_functions:
+            break
+        new = np.where(np.arange(shares.size) == k, 1 / np.sqrt(shares[k]), 0.0)
+        for _ in range(2):
+            for old in known:
+                new = new - (shares * new * old).sum() * old
+        norm = np.sqrt((shares * new**2).sum())
+        if norm > 1e-6:
+            values[:, size] = np.where(shares > 0, new / norm, 0.0)
+            known.append(values[:, size])
+            size += 1
+    return values, size, min(n_wide, N_CATEGORY_FUNCTIONS)
 
 
 def _orthonormal(shares: HostArray, n_functions: int) -> tuple[HostArray, HostArray]:
