@@ -24,7 +24,6 @@ import numpy as np
 
 from l1lsmi._arrays import Array, HostArray, asarray_like, empty, in_float64, namespace, to_numpy
 
-
 #: Standard units that a rare value may lie away from a common one.
 RARE_DISTANCE = 3.0
 

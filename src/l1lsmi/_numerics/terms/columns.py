@@ -394,10 +394,10 @@ def _contrasts(shares: HostArray, n_functions: int, least: float) -> tuple[HostA
     values = np.where(shares[:, None] > 0, found[0][wide], 0.0)
     size = n_wide = int(sizes[0])
     known = [np.ones(shares.size), *values.T[:size]]
-    for k in np.flatnonzero(shares):
+    for place in np.flatnonzero(shares):
         if size == n_functions:
             break
-        new = np.where(np.arange(shares.size) == k, 1 / np.sqrt(shares[k]), 0.0)
+        new = np.where(np.arange(shares.size) == place, 1 / np.sqrt(shares[place]), 0.0)
         for _ in range(2):
             for old in known:
                 new = new - (shares * new * old).sum() * old
