@@ -59,7 +59,12 @@ def test_metrics_of_classes_are_those_of_scikit_learn():
     found = class_metrics(truth, (share > 0.5).astype(int), scores, True, folds)
     assert found["error rate"].value == np.mean((share > 0.5) != truth)
     assert found["balanced accuracy"].value == pytest.approx(balanced_accuracy_score(truth, share > 0.5))
-    assert found["AUC"].value == pytest.approx(roc_auc_score(truth, share))
+    one_fold = np.zeros(200, dtype=int)
+    areas = [class_metrics(truth, truth, scores, True, some)["AUC"].value for some in (one_fold, folds)]
+    assert areas[0] == pytest.approx(roc_auc_score(truth, share))
+    pairs = [(truth[folds == f].sum() * (1 - truth[folds == f]).sum()) for f in range(5)]
+    of_folds = [roc_auc_score(truth[folds == f], share[folds == f]) for f in range(5)]
+    assert areas[1] == found["AUC"].value == pytest.approx(np.average(of_folds, weights=pairs))
     assert found["log loss"].value == pytest.approx(log_loss(truth, share))
     three = rng.integers(0, 3, 200)
     several = np.eye(3)[three] + rng.random((200, 3))
@@ -67,6 +72,25 @@ def test_metrics_of_classes_are_those_of_scikit_learn():
     expected = roc_auc_score(three, several / several.sum(1, keepdims=True), multi_class="ovr")
     assert area == pytest.approx(expected, abs=0.02)
     assert "log loss" not in class_metrics(three, three, several, False, folds)
+
+
+def test_constant_predictions_have_an_area_of_one_half_in_folds_that_differ():
+    rng = np.random.default_rng(0)
+    truth, folds = rng.integers(0, 3, 60), np.arange(60) % 4
+    shares = np.array([np.bincount(truth[folds != f], minlength=3) / (folds != f).sum() for f in range(4)])
+    found = class_metrics(truth, truth, shares[folds], True, folds)["AUC"]
+    assert found.value == pytest.approx(0.5)
+    # Groups of one class each have no pairs in any fold: all rows are compared.
+    found = class_metrics(folds % 2, folds % 2, np.eye(2)[folds % 2], True, folds)["AUC"]
+    assert found.value == 1
+
+
+def test_gradient_boosting_does_not_fit_noise_and_leaves_out_tiny_classes():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3_000, 3)), np.append(rng.choice(4, 2_999, p=[0.55, 0.25, 0.15, 0.05]), 4)
+    found = predict_rows(None, X[:2_000], y[1_000:], X[2_000:], 5, rng)
+    assert np.mean(found.values != y[:1_000]) < 0.5
+    assert found.scores.shape == (1_000, 5) and found.scores[:, 4].max() == 0
 
 
 def test_metrics_of_numbers_are_those_of_scikit_learn():
@@ -316,6 +340,34 @@ def test_a_sentence_says_where_other_features_are_clearly_better(of_all, of_riva
         "classification", "error rate", "a model", {one.name: one for one in sets}, 90, 60, 90, 5
     )
     assert model_sentences(found, 50)[2:] == sentences
+
+
+@pytest.mark.parametrize(
+    ("metrics", "without", "words"),
+    [
+        ({"error rate": 0.3, "AUC": 0.5}, {"error rate": 0.25, "AUC": 0.5}, "no better with the selected"),
+        ({"error rate": 0.05, "AUC": 0.8}, {"error rate": 0.05, "AUC": 0.5}, None),  # a rare class
+        (
+            {"root mean squared error": 1.1, "R²": -0.2},
+            {"root mean squared error": 1.0, "R²": 0.0},
+            "no better",
+        ),
+        (
+            {"root mean squared error": 0.01, "R²": 0.9999},
+            {"root mean squared error": 1.0, "R²": 0.0},
+            "exactly",
+        ),
+        ({"root mean squared error": 0.5, "R²": 0.75}, {"root mean squared error": 1.0, "R²": 0.0}, None),
+    ],
+)
+def test_a_sentence_says_where_a_model_is_useless_or_too_good(metrics, without, words):
+    sets = {
+        name: SetScores(name, 3, {metric: Estimate(value, 0.01) for metric, value in values.items()}, None)
+        for name, values in (("selected", metrics), ("no features", without))
+    }
+    found = SelectionScores("classification", next(iter(metrics)), "a model", sets, 90, 60, 90, 5)
+    told = model_sentences(found, 50)[2:]
+    assert (words is None and told == []) or (words is not None and len(told) == 1 and words in told[0])
 
 
 # -- bad input --------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ def class_metrics(
     wrong = (predicted != truth).astype(np.float64)
     found = {"error rate": _rate(wrong, folds), "balanced accuracy": _balanced_accuracy(truth, wrong)}
     if scores is not None and np.unique(truth).size > 1:
-        found["AUC"] = _area(truth, scores)
+        found["AUC"] = _area(truth, scores, folds)
         if are_probabilities:
             likely = np.clip(scores[np.arange(truth.size), truth], LEAST, 1)
             found["log loss"] = _mean(-np.log(likely), folds)
@@ -121,14 +121,30 @@ def _balanced_accuracy(truth: HostArray, wrong: HostArray) -> Estimate:
     return Estimate(float(right.mean()), float(np.sqrt(variance.sum()) / right.size))
 
 
-def _area(truth: HostArray, scores: HostArray) -> Estimate:
+def _area(truth: HostArray, scores: HostArray, folds: HostArray) -> Estimate:
     """Area under the ROC curve, of more than two classes the mean of each against the others."""
-    classes = np.unique(truth)
     if scores.shape[1] == 2:
-        return _area_of(truth == 1, scores[:, 1] - scores[:, 0])
-    areas = [_area_of(truth == one, scores[:, one]) for one in classes]
-    error = np.sqrt(np.mean([area.standard_error**2 for area in areas]))
-    return Estimate(float(np.mean([area.value for area in areas])), float(error))
+        return _area_in_folds(truth == 1, scores[:, 1] - scores[:, 0], folds)
+    areas = [_area_in_folds(truth == one, scores[:, one], folds) for one in np.unique(truth)]
+    # The standard error of a mean is at most the mean of the standard errors.
+    values, errors = zip(*((area.value, area.standard_error) for area in areas), strict=True)
+    return Estimate(float(np.mean(values)), float(np.mean(errors)))
+
+
+def _area_in_folds(positive: HostArray, score: HostArray, folds: HostArray) -> Estimate:
+    """The mean over folds, each counting by its pairs of a positive and a negative row.
+
+    Scores of different models are not compared: a constant prediction has an area of exactly 1/2. If no fold
+    has rows of both kinds, as with groups of one class each, all rows are compared.
+    """
+    inside = [folds == fold for fold in np.unique(folds)]
+    inside = [rows for rows in inside if 0 < positive[rows].sum() < rows.sum()]
+    inside = inside or [np.ones(positive.size, dtype=bool)]
+    areas = [_area_of(positive[rows], score[rows]) for rows in inside]
+    pairs = np.array([float(positive[rows].sum() * (~positive[rows]).sum()) for rows in inside])
+    shares = pairs / pairs.sum()
+    values, errors = np.array([(area.value, area.standard_error) for area in areas]).T
+    return Estimate(float(shares @ values), float(np.sqrt(shares**2 @ errors**2)))
 
 
 def _area_of(positive: HostArray, score: HostArray) -> Estimate:

@@ -14,6 +14,8 @@ from l1lsmi._rows.statistics import column_statistics, standardize
 
 #: From so many training rows on the default is gradient boosting, which uses all of them.
 MANY_ROWS = 2_000
+#: Rows that gradient boosting needs of a class.
+LEAST_ROWS_OF_CLASS = 10
 #: Names of the default models.
 KERNEL_MODEL, BOOSTED_MODEL = "kernel ridge regression", "gradient boosting"
 
@@ -67,7 +69,9 @@ def predict_rows(
         return _constant(y, len(test), n_classes)
     if model is None and len(train) < MANY_ROWS:
         return _kernel_model(train, y, test, n_classes, rng)
-    return _estimator(_boosting(n_classes) if model is None else clone(model), train, y, test, n_classes)
+    if model is None:
+        return _boosted(train, y, test, n_classes)
+    return _estimator(clone(model), train, y, test, n_classes)
 
 
 def _constant(y: HostArray, n_test: int, n_classes: int) -> Predictions:
@@ -93,11 +97,18 @@ def _kernel_model(
     return Predictions(mean[0] + scale[0] * predicted[:, 0], None, False)
 
 
-def _boosting(n_classes: int) -> Any:
+def _boosted(train: HostArray, y: HostArray, test: HostArray, n_classes: int) -> Predictions:
+    """Gradient boosting that ends where a tenth of the training rows is predicted no better."""
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
     make = HistGradientBoostingClassifier if n_classes else HistGradientBoostingRegressor
-    return make(random_state=0)
+    if n_classes:
+        # Of other classes, too few rows would be in the tenth; nothing could be learned from them either.
+        known = np.bincount(y, minlength=n_classes)[y] >= LEAST_ROWS_OF_CLASS
+        if np.unique(y[known]).size < 2:
+            return _constant(y, len(test), n_classes)
+        train, y = train[known], y[known]
+    return _estimator(make(random_state=0, early_stopping=True), train, y, test, n_classes)
 
 
 def _estimator(model: Any, train: HostArray, y: HostArray, test: HostArray, n_classes: int) -> Predictions:

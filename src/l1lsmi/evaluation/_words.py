@@ -13,6 +13,10 @@ SHARES = ("error rate", "balanced accuracy")
 BESIDE = ("balanced accuracy", "AUC", "R²")
 
 
+#: R² above which features may have been computed from the target.
+NEARLY_EXACT = 0.995
+
+
 def shown(estimate: Estimate, metric: str) -> str:
     """An estimate with its standard error, as in "8.4 ± 2.1 %".
 
@@ -66,6 +70,13 @@ def model_sentences(scores: SelectionScores, n_features: int) -> list[str]:
     if beside:
         parts = [f"{name} is {shown(one, name)}" for name, one in beside.items()]
         told.append(f"With the selected features, {' and '.join(parts)}.")
+    # Of a rare class, nothing else may be predicted by the best model either, whose AUC is high.
+    worse = NONE in found and found[SELECTED].value >= found[NONE].value
+    if worse and _clearly_better(scores, SELECTED, NONE) is None:
+        told.append("In held-out rows, this model is no better with the selected features than without any.")
+    exact = scores.sets[SELECTED].metrics.get("R²")
+    if exact is not None and exact.value > NEARLY_EXACT:
+        told.append("The target is predicted nearly exactly: check that no feature is computed from it.")
     better = _clearly_better(scores, ALL)
     if better is not None:
         told.append(f"With all {n_features:,} features, {better}: more features may be needed.")
@@ -75,21 +86,21 @@ def model_sentences(scores: SelectionScores, n_features: int) -> list[str]:
     return told
 
 
-def _clearly_better(scores: SelectionScores, name: str) -> str | None:
-    """The first metric by which another set of features is clearly better than the selected ones, in words.
+def _clearly_better(scores: SelectionScores, name: str, than: str = SELECTED) -> str | None:
+    """The first metric by which a set of features is clearly better than another, in words.
 
     That is by more than two standard errors of the difference of independent estimates. Those of the same
     rows mostly vary together, so that their difference varies less.
     """
     if name not in scores.sets:
         return None
-    selected, other = scores.sets[SELECTED].metrics, scores.sets[name].metrics
+    base, other = scores.sets[than].metrics, scores.sets[name].metrics
     for metric in (scores.metric, *BESIDE):
-        if metric not in selected or metric not in other:
+        if metric not in base or metric not in other:
             continue
-        gain = other[metric].value - selected[metric].value
+        gain = other[metric].value - base[metric].value
         gain = -gain if metric == scores.metric else gain
-        if gain > 2 * math.hypot(selected[metric].standard_error, other[metric].standard_error):
+        if gain > 2 * math.hypot(base[metric].standard_error, other[metric].standard_error):
             if metric == scores.metric:  # the first sentence has its value
                 return f"the {metric} is clearly lower"
             return f"the {metric} is clearly higher, {shown(other[metric], metric)}"
