@@ -11,10 +11,12 @@ from l1lsmi._numerics.target import Target
 
 #: Share of steps from row to row that must go up, the others being level: two rows may have one time.
 STRICT = 0.9
-#: Share of the target that neighbouring rows, or the number of the row, must explain at least.
+#: Share of the target that neighbouring rows must explain at least, and the same in standard deviations of
+#: what chance explains.
 LEAST_EXPLAINED = 0.1
-#: The same in standard deviations of what chance explains.
 LEAST_Z = 3.5
+#: Share that the number of the row must explain, and how likely it may be to do so by chance.
+LEAST_TREND = 0.03
 TREND_CHANCE = 1e-4
 #: Rows of a sample that are looked at first.
 FIRST_ROWS = 16
@@ -76,7 +78,7 @@ def _is_much(explained: float, deviation: float) -> bool:
 
 def _is_a_trend(explained: float, n_rows: int, n_groups: int) -> bool:
     chance = float(chance_of_correlation(np.array(explained), n_rows, n_groups))
-    return explained >= LEAST_EXPLAINED and chance < TREND_CHANCE
+    return explained >= LEAST_TREND and chance < TREND_CHANCE
 
 
 def _classes_depend(target: Target, numbers: HostArray) -> bool:
