@@ -282,3 +282,13 @@ def test_a_constant_target_is_refused(value):
     text = "a,y\n" + "".join(f"{i},{value}\n" for i in range(4))
     with pytest.raises(FileProblem, match="The target 'y' has the same value in every row"):
         prepare(read_table(io.BytesIO(text.encode())), "y")
+
+
+def test_many_whole_numbers_as_classes_are_noted(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,goals\n" + "".join(f"{i / 7:.3f},{i % 12}\n" for i in range(120)))
+    data = prepare(read_table(path), "goals")
+    assert data.task == "classification"
+    assert any("12 different whole numbers, which are treated as classes" in note for note in data.notes)
+    path.write_text("a,digit\n" + "".join(f"{i / 7:.3f},{i % 10}\n" for i in range(120)))
+    assert not any("treated as classes" in note for note in prepare(read_table(path), "digit").notes)

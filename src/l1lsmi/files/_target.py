@@ -54,6 +54,10 @@ class TargetTable:
         return TargetTable(self.columns, tuple(column[rows] for column in self.values))
 
 
+#: More different whole numbers than this may be counts, and a note says that they are treated as classes.
+MANY_CLASSES = 10
+
+
 def read_targets(
     columns: Sequence[Column], task: str, rows: Values, notes: list[str]
 ) -> tuple[Any, str, list[str]]:
@@ -158,6 +162,12 @@ def _numeric_target(column: Column, values: Values, task: str, notes: list[str])
             notes.append(
                 f"The target {quoted(column.name)} has {np.unique(values).size} different whole numbers and "
                 'is treated as a quantity: use task="classification" if they are classes.'
+            )
+        n_values = np.unique(values).size
+        if task == "classification" and n_values > MANY_CLASSES:
+            notes.append(
+                f"The target {quoted(column.name)} has {n_values} different whole numbers, which are treated "
+                'as classes: use task="regression" if they are counts or other quantities.'
             )
     if task == "regression":
         return values, task
