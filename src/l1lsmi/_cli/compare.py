@@ -61,7 +61,7 @@ def run(file: str, as_json: bool, quiet: bool, **options: Any) -> int:
     if as_json:
         print_json(result)
     else:
-        click.echo(_summary(result))
+        click.echo(_summary(result, len(data.prepared.y)))
     interrupted = stop_reason == WAS_INTERRUPTED
     if options["report"] and not interrupted:
         interrupted = not _write_report(
@@ -221,8 +221,10 @@ def _method(result: Any, feature_names: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
-def _summary(result: dict[str, Any]) -> str:
-    """The comparison as text, lowest error first."""
+def _summary(result: dict[str, Any], n_rows: int) -> str:
+    """The comparison as text, lowest error first; a table has so many rows."""
+    sampled = f" drawn from {n_rows:,}" if result["rows_used"] < n_rows else ""
+    of_rows = f"{result['rows_used']:,} rows{sampled}"
     done = sorted((m for m in result["methods"] if m["error"] is not None), key=lambda m: m["error"])
     failed = [m for m in result["methods"] if m["error"] is None]
     first = result["methods"][0]["name"] if result["methods"] else ""
@@ -246,8 +248,7 @@ def _summary(result: dict[str, Any]) -> str:
     header = ("method", result["error"], "±", "", "seconds", f"shared with {first}")
     lines = [
         *warning_lines(result["warnings"]),
-        f"\n{result['k']} features, {result['splits']} splits of {result['rows_used']:,} rows, "
-        "errors on held-out rows\n",
+        f"\n{result['k']} features, {result['splits']} splits of {of_rows}, errors on held-out rows\n",
     ]
     lines.append(text_table(header, rows))
     lines += [f"  {m['name']} failed: {printable(m['failure'])}" for m in failed]

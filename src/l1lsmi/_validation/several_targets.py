@@ -152,7 +152,10 @@ def checked_survival(time: HostArray, event: HostArray) -> tuple[HostArray, Host
         raise ValueError("Input y contains NaN or infinity among times or events: drop those rows.")
     if not np.isin(happened, (0.0, 1.0)).all():
         odd = happened[~np.isin(happened, (0.0, 1.0))][0]
-        raise ValueError(f"y has the event {odd:g}, which is neither 0 nor 1: {TIME_AND_EVENT}.")
+        raise ValueError(
+            f"y has the event {odd:g}, which is neither 0 nor 1: recode it as 1 where the event happened and 0 "
+            "where the time is censored."
+        )
     if (time < 0).any():
         raise ValueError(f"y has the negative time {time.min():g}: pass times of at least 0.")
     return time, happened.astype(bool)

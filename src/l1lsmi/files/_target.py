@@ -13,6 +13,9 @@ from l1lsmi._task import task_of_numbers
 from l1lsmi.files.problem import FileProblem
 from l1lsmi.files.table import Column, Values
 
+#: More different whole numbers than this may be counts, and a note says that they are treated as classes.
+MANY_CLASSES = 10
+
 
 @dataclass(frozen=True, eq=False)
 class TargetTable:
@@ -52,10 +55,6 @@ class TargetTable:
     def __getitem__(self, rows: Any) -> TargetTable:
         """Some rows."""
         return TargetTable(self.columns, tuple(column[rows] for column in self.values))
-
-
-#: More different whole numbers than this may be counts, and a note says that they are treated as classes.
-MANY_CLASSES = 10
 
 
 def read_targets(
