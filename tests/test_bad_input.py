@@ -424,3 +424,21 @@ def test_different_lengths_are_told_first(y):
     # All of the ten are of one class, which is told only where there is one target per row.
     with pytest.raises(ValueError, match=r"^X has 50 rows, but y has 10: pass one target per row\.$"):
         L1LSMI(3).fit(np.random.default_rng(0).normal(size=(50, 5)), y)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"groups": pd.array([1, None] * 15, dtype="Int64")}, "groups has a missing value, first in row 1"),
+        ({"groups": np.append(np.nan, np.zeros(29))}, "groups has a missing value, first in row 0"),
+        (
+            {"groups": np.array([1, "a"] * 15, dtype=object)},
+            "groups mixes labels of different kinds, int and str",
+        ),
+        ({"sample_weight": np.ones(30) + 1j}, "sample_weight is a ndarray that cannot be read as numbers"),
+    ],
+)
+def test_groups_and_weights_that_cannot_be_used(arguments, words):
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    with pytest.raises(ValueError, match=words):
+        L1LSMI(1).fit(X, X[:, 0] > 0, **arguments)

@@ -626,3 +626,12 @@ def test_real_data_in_one_command(capfd, tmp_path):
     report = tmp_path / "report.html"
     result = call(capfd, "select", tmp_path / "cancer.csv", "-t", "target", "-k", 5, "--report", report)
     assert result.code == 0 and report.stat().st_size < 5_000_000 and "report:" in result.err
+
+
+@pytest.mark.parametrize("option", ["--include", "--exclude"])
+def test_unknown_columns_to_include_are_named(capfd, tmp_path, option):
+    pd.DataFrame({"age": range(30), "dose": np.arange(30) % 7, "ill": np.arange(30) % 2}).to_csv(
+        tmp_path / "t.csv", index=False
+    )
+    result = call(capfd, "select", tmp_path / "t.csv", "-t", "ill", option, "agee")
+    assert result.code == 1 and "has no column named 'agee': did you mean 'age'?" in result.err

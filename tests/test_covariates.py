@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from l1lsmi import L1HSIC, L1LSMI, FeatureSelector
+from l1lsmi._numerics.held_out import additive_basis, least_squares
 from l1lsmi._numerics.residual_target import residual_target
 from l1lsmi._rows.appended import append_columns
 from l1lsmi._rows.table import Table
@@ -223,3 +224,30 @@ def test_the_default_strategy_is_the_path():
         SquaredMutualInformation(), L1Path(), 1, random_state=0, p_value=False, pool=None
     )
     assert selector.fit(X, y, covariates=z).get_support(indices=True).tolist() == [TRUE]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_features_that_copy_covariates_are_no_evidence(seed):
+    rng = np.random.default_rng(seed)
+    Z = rng.normal(size=(240, 5))
+    y = Z[:, 0] + 0.5 * rng.normal(size=240)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        copies = L1LSMI(2, random_state=0).fit(Z, y, covariates=Z)
+        noisy = L1LSMI(2, random_state=0).fit(Z + 0.5 * rng.normal(size=Z.shape), y, covariates=Z)
+    assert copies.p_value_ > 0.01 and noisy.p_value_ > 0.01
+
+
+def test_an_additive_basis_has_fewer_powers_of_many_columns():
+    rng = np.random.default_rng(0)
+    assert additive_basis(rng.normal(size=(100, 2))).shape == (100, 7)
+    assert additive_basis(rng.normal(size=(100, 5))).shape == (100, 11)
+    basis = additive_basis(rng.normal(size=(100, 30)))
+    assert basis.shape == (100, 31) and np.abs(basis).max() <= 3
+    functions, weights = rng.normal(size=(100, 2)), rng.integers(1, 4, 100).astype(float)
+    rows = np.repeat(np.arange(100), weights.astype(int))
+    found, expected = (
+        least_squares(basis, functions, weights),
+        least_squares(basis[rows], functions[rows], None),
+    )
+    np.testing.assert_allclose(found, expected, atol=1e-2)

@@ -146,9 +146,18 @@ class Checkpoint:
         self._is_new = False
         self._written, self._took = time.monotonic(), 0.0
         if path is not None:
-            if Path(path).exists():
-                self._read(Path(path))
-            check_writable(path)
+            try:
+                if str(path) and Path(path).exists():
+                    self._read(Path(path))
+                check_writable(path)
+            except CheckpointError:
+                raise
+            except (OSError, ValueError) as error:
+                why = getattr(error, "strerror", None) or "not a path"
+                raise CheckpointError(
+                    f"checkpoint={str(path)!r} cannot be used ({why}): pass the path of a file in a folder "
+                    "that exists and can be written to."
+                ) from None
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_lock"}

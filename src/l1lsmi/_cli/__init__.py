@@ -8,6 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 
 from l1lsmi._cli.interrupt import INTERRUPTED, can_handle_interrupt, exit_on_interrupt
@@ -32,6 +33,10 @@ def main(args: Sequence[str] | None = None) -> None:
     """
     global _started
     _started = time.perf_counter()
+    exits = _Exit()
+    if args is None:
+        # The first that is registered is the last that is called.
+        atexit.register(exits)
     args = list(sys.argv[1:] if args is None else args)
     _open_streams()
     # Characters that the terminal's encoding lacks are escaped.
@@ -49,7 +54,23 @@ def main(args: Sequence[str] | None = None) -> None:
         code = run(args)
     except KeyboardInterrupt:  # a second one, while the first was handled
         code = INTERRUPTED
+    exits.code = code
     sys.exit(code)
+
+
+class _Exit:
+    """Ends the process once Python is done with it.
+
+    Libraries may have threads that still start or wait; their destructors at the end of a process abort it.
+    """
+
+    code = 1
+
+    def __call__(self) -> None:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError, AttributeError):  # closed, full, or none
+                stream.flush()
+        os._exit(self.code)
 
 
 def elapsed_seconds() -> float:

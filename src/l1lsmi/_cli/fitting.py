@@ -90,5 +90,6 @@ def _places(option: str, names: Sequence[str], data: Data) -> list[int]:
     uses = {use.name: use.used_as for use in data.prepared.columns}
     for name in names:
         if name not in place_of:
+            data.table.column(name)  # raises if the file has no such column
             raise click.UsageError(f"--{option} {name!r} is not a feature: it is {uses[name]}.")
     return [place_of[name] for name in names]

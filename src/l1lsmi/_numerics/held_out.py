@@ -32,6 +32,9 @@ RIDGE = 1e-6
 SAME = 1e-9
 #: A row with a leverage of 1 has no leave-one-out error.
 LEAST_ONE_MINUS_LEVERAGE = 1e-6
+#: Rows for each column and power of it in a basis, and regularization of its coefficients.
+ROWS_OF_POWER = 10
+LITTLE = 1e-3
 #: Permutations of the target in a test.
 N_PERMUTATIONS = 999
 
@@ -166,6 +169,23 @@ def predicted_left_out(
         predictions = predict_unseen(fitted[~out], functions[~out], fitted[out], weights[~out])
         error += float(weights[out] @ ((functions[out] - predictions) ** 2).sum(axis=1))
     return 1 - error / without
+
+
+def additive_basis(values: HostArray) -> HostArray:
+    """Powers of standardised columns up to the third, and a constant; fewer where columns are many."""
+    n, m = values.shape
+    # Far values would decide about everything.
+    clipped = np.clip(values, -3.0, 3.0)
+    powers = [clipped**power for power in range(1, 1 + min(3, max(1, n // max(1, ROWS_OF_POWER * m))))]
+    return np.concatenate([np.ones((n, 1)), *powers], axis=1)
+
+
+def least_squares(basis: HostArray, functions: HostArray, row_weights: HostArray | None) -> HostArray:
+    """Coefficients of a basis, with little regularization, (b, q)."""
+    weighted = basis if row_weights is None else basis * (row_weights / row_weights.mean())[:, None]
+    gram = weighted.T @ basis
+    gram[np.diag_indices_from(gram)] += LITTLE * len(basis)
+    return np.asarray(np.linalg.solve(gram, weighted.T @ functions))
 
 
 def _squared_distances(a: HostArray, b: HostArray) -> HostArray:

@@ -11,7 +11,7 @@ from sklearn.model_selection import PredefinedSplit, check_cv
 
 from l1lsmi._arrays import HostArray, is_non_numpy, to_numpy
 from l1lsmi._numerics.target import Target
-from l1lsmi._validation.target import check_target
+from l1lsmi._validation.target import check_target, is_missing
 
 
 def most_folds(n_rows: int) -> int:
@@ -79,7 +79,17 @@ def check_groups(groups: Any, n_rows: int, at_least: int = 2) -> HostArray | Non
         raise ValueError(
             f"groups has shape {labels.shape}, but there are {n_rows} rows: pass one label per row."
         )
-    numbers = np.unique(labels, return_inverse=True)[1].ravel()
+    values = labels.tolist() if labels.dtype.kind in "Of" else []
+    row = next((row for row, value in enumerate(values) if is_missing(value)), None)
+    if row is not None:
+        raise ValueError(f"groups has a missing value, first in row {row}: give every row a group.")
+    try:
+        numbers = np.unique(labels, return_inverse=True)[1].ravel()
+    except TypeError:
+        kinds = sorted({type(value).__name__ for value in values})
+        raise ValueError(
+            f"groups mixes labels of different kinds, {' and '.join(kinds)}: pass labels of one kind."
+        ) from None
     if numbers.max() + 1 < at_least:
         raise ValueError("groups has one group only, which cannot be split: pass at least 2 groups, or None.")
     return np.asarray(numbers)

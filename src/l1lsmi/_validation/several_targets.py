@@ -153,8 +153,8 @@ def checked_survival(time: HostArray, event: HostArray) -> tuple[HostArray, Host
     if not np.isin(happened, (0.0, 1.0)).all():
         odd = happened[~np.isin(happened, (0.0, 1.0))][0]
         raise ValueError(
-            f"y has the event {odd:g}, which is neither 0 nor 1: recode it as 1 where the event happened and 0 "
-            "where the time is censored."
+            f"y has the event {odd:g}, which is neither 0 nor 1: pass (time, event), and recode the event as "
+            "1 where it happened and 0 where the time is censored."
         )
     if (time < 0).any():
         raise ValueError(f"y has the negative time {time.min():g}: pass times of at least 0.")

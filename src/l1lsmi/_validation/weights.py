@@ -24,6 +24,8 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> HostArray | None:
         raise ValueError("sample_weight has masked values: pass one number per row.")
     try:
         given = to_numpy(sample_weight) if is_non_numpy(sample_weight) else np.asarray(sample_weight)
+        if np.iscomplexobj(given):
+            raise TypeError
         weights = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(

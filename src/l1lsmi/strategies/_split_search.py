@@ -11,7 +11,13 @@ import numpy as np
 from l1lsmi._arrays import HostArray, to_numpy
 from l1lsmi._clock import Budget, check_time, while_time_is_left
 from l1lsmi._numerics.constraints import Constraints
-from l1lsmi._numerics.held_out import N_CENTERS, centers_for_sizes, predict_unseen
+from l1lsmi._numerics.held_out import (
+    N_CENTERS,
+    additive_basis,
+    centers_for_sizes,
+    least_squares,
+    predict_unseen,
+)
 from l1lsmi.strategies._base import Strategy
 from l1lsmi.strategies._listening import heard_by
 from l1lsmi.strategies._pieces import part_of
@@ -101,15 +107,23 @@ class SplitSearch:
         used = np.unique(np.concatenate(sets))
         values = to_numpy(problem.table.points(np.arange(problem.table.n_rows), used).values)
         places = [problem.table.places_of(used, one) for one in sets]
+        given = () if self.constraints is None else self.constraints.given
+        base = additive_basis(values[:, problem.table.places_of(used, given)]) if len(given) else None
 
         def predicted(rows: HostArray, learned: HostArray, n_centers: int = N_CENTERS) -> HostArray:
             """Predictions of some rows from each set, learned from others."""
             found = []
+            of_known = None if weights is None else weights[learned]
+            left, added = functions[learned], np.zeros(1)
+            if base is not None:
+                # Kernels of covariates may miss a part of what these explain. Features that depend on
+                # covariates would seem to add it.
+                coefficients = least_squares(base[learned], left, of_known)
+                left, added = left - base[learned] @ coefficients, base[rows] @ coefficients
             for one in places:
                 check_time()
                 known, wanted = values[np.ix_(learned, one)], values[np.ix_(rows, one)]
-                of_known = None if weights is None else weights[learned]
-                found.append(predict_unseen(known, functions[learned], wanted, of_known, n_centers))
+                found.append(added + predict_unseen(known, left, wanted, of_known, n_centers))
             return np.array(found)
 
         if self.sizes.size == 2:
