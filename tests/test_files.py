@@ -417,3 +417,19 @@ def test_many_columns_are_read_as_few(monkeypatch, table):
     few = outcome()
     monkeypatch.setattr("l1lsmi.files._formats.text.MANY_COLUMNS", 1)
     assert outcome() == few
+
+
+def test_a_quote_that_is_not_closed_is_named(tmp_path):
+    lines = [f'{i},{i % 5},"{"ab"[i % 2]}"' for i in range(40)]
+    path = tmp_path / "t.csv"
+    path.write_text("x,z,y\n" + "\n".join(lines) + "\n")
+    assert read_table(path).n_rows == 40
+    lines[2] = '2,2,"a'
+    path.write_text(
+        "x,z,y\n" + "\n".join(line.replace('"', "") if i != 2 else line for i, line in enumerate(lines))
+    )
+    with pytest.raises(FileProblem, match="has a quote in line 4 that is not closed: close it, or remove it"):
+        read_table(path)
+    # A cell with line breaks, and a sign for inches, are cells.
+    path.write_text('x,y\n1,"a\nb"\n2,5"\n3,c\n')
+    assert read_table(path).n_rows == 3

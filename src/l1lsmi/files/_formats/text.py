@@ -225,6 +225,13 @@ def _arrays(text: bytes, start: int, delimiter: str, n_fields: int, source: str)
         with file_problems(source, "CSV"):
             raise error
     columns: list[Any] = table.columns
+    last = columns[-1][-1].as_py() if table.num_rows else None
+    if last is not None and "\n" in last and text.count(b'"') % 2:
+        # Arrow takes the rest of the text for one cell.
+        line = text[: len(text) - len(last.encode())].count(b"\n") + 1
+        raise FileProblem(
+            f"{printable(source)} has a quote in line {line} that is not closed: close it, or remove it."
+        )
     return columns
 
 
