@@ -1,5 +1,7 @@
 """What bad input gets: one sentence that names it, and nothing half-fitted."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -442,3 +444,23 @@ def test_groups_and_weights_that_cannot_be_used(arguments, words):
     X = np.random.default_rng(0).normal(size=(30, 3))
     with pytest.raises(ValueError, match=words):
         L1LSMI(1).fit(X, X[:, 0] > 0, **arguments)
+
+
+def test_labels_that_are_nearly_all_different_are_warned_of():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    with pytest.warns(UserWarning, match="y has 60 different labels in 60 rows.*: convert text to numbers"):
+        MRMR(1).fit(X, [f"{value:.4f}" for value in X[:, 0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        MRMR(1).fit(X, [f"class {i}" for i in np.arange(60) // 2])
+        MRMR(1, task="classification").fit(X, [f"{value:.4f}" for value in X[:, 0]])
+
+
+def test_a_column_of_objects_without_values_is_transformed():
+    frame = pd.DataFrame({"a": np.arange(30.0), "b": np.arange(30) % 7 * 1.0, "c": [None] * 30})
+    with pytest.warns(UserWarning, match="no values"):
+        selector = L1LSMI(1, random_state=0).fit(frame, np.arange(30) > 14)
+    assert len(selector.transform(frame)) == 30
+    other = frame.assign(a=np.array([None] * 30, dtype=object), b=frame.b.astype(object))
+    assert len(selector.transform(other)) == 30

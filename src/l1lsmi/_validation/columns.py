@@ -213,7 +213,9 @@ def _check_column(series: Any, name: str, levels: list[Any] | None) -> None:
 def _refuse_text(series: Any, name: str) -> None:
     """Check that a column which was numbers still is."""
     if series.dtype in (nw.String, nw.Categorical, nw.Enum) and levels_in_order(series) is None:
-        first = next((value for value in series.to_list() if not is_missing(value)), "")
+        first = next((value for value in series.to_list() if not is_missing(value)), None)
+        if first is None:  # a column of objects without values has no kind
+            return
         raise ValueError(
             f"X has text in column {name!r}, first {str(first)[:60]!r}, where the fit had numbers: pass the "
             "same kind of values."

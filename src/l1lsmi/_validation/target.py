@@ -239,6 +239,17 @@ def _as_numbers(y: HostArray, what: str = "y") -> HostArray:
 
 def _guess_task(y: HostArray, numeric: bool, what: str = "y") -> str:
     if not numeric:
+        n_values = len(set(y.tolist()))
+        if n_values > max(MOST_CLASSES, y.size / 2):
+            warnings.warn(
+                _start(
+                    f"{what} has {n_values} different labels in {y.size} rows, which are treated as classes: "
+                    "convert text to numbers if the labels are numbers, or pass task='classification' to "
+                    "silence this."
+                ),
+                UserWarning,
+                stacklevel=7,
+            )
         return "classification"
     if y.dtype.kind == "f" and not np.array_equal(y, np.round(y)):
         return "regression"
