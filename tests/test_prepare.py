@@ -3,6 +3,7 @@
 import io
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from l1lsmi._cli.fitting import features_for
@@ -292,3 +293,21 @@ def test_many_whole_numbers_as_classes_are_noted(tmp_path):
     assert any("12 different whole numbers, which are treated as classes" in note for note in data.notes)
     path.write_text("a,digit\n" + "".join(f"{i / 7:.3f},{i % 10}\n" for i in range(120)))
     assert not any("treated as classes" in note for note in prepare(read_table(path), "digit").notes)
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_rows_that_may_belong_together_are_noted(tmp_path, as_text):
+    rng = np.random.default_rng(0)
+    person = np.repeat(rng.permutation(900)[:30], 5)
+    frame = pd.DataFrame({"person": person, "a": rng.normal(size=150), "y": rng.normal(size=150)})
+    if as_text:
+        frame["person"] = "p" + frame["person"].astype(str)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    words = "Rows with the same value of 'person' follow each other (30 values)"
+    notes = prepare(read_table(tmp_path / "t.csv"), "y").notes
+    assert any(words in note and note.endswith("pass 'person' as groups.") for note in notes)
+    assert not any(
+        "follow each other" in n for n in prepare(read_table(tmp_path / "t.csv"), "y", groups="person").notes
+    )
+    frame.sample(frac=1, random_state=0).to_csv(tmp_path / "s.csv", index=False)
+    assert not any("follow each other" in note for note in prepare(read_table(tmp_path / "s.csv"), "y").notes)

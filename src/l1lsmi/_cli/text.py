@@ -18,6 +18,7 @@ OPTIONS = {
     " in keep, together with": " with --keep, together with",
     "pass another delimiter": "give another --delimiter",
     "pass the name of one as sheet": "give the name of one with --sheet",
+    " as groups.": " as --groups.",
     "pass the name of one as array": "give the name of one with --array",
 }
 

@@ -16,6 +16,7 @@ from l1lsmi.files._column_of_cells import column_of_cells
 from l1lsmi.files._memory import check_memory
 from l1lsmi.files._roles import Roles, read_groups, read_weights
 from l1lsmi.files._target import read_targets
+from l1lsmi.files._together import rows_together
 from l1lsmi.files.problem import FileProblem
 from l1lsmi.files.table import Column, DataTable, Values
 
@@ -206,6 +207,8 @@ def prepare(
     settings = {"na_values": na_values, "categorical": categorical, "max_levels": max_levels}
     features = _Features(table, roles, what, drop, keep, settings)
     kept = features.restrict(rows, missing, notes)
+    if roles.groups is None:
+        notes += rows_together(features.X)
     return Prepared(
         X=features.X,
         y=y if len(kept) == len(rows) else y[np.isin(rows, kept)],
