@@ -15,6 +15,9 @@ DIGITS = 6
 NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
 MINUS = "\N{MINUS SIGN}"
 
+#: Whole numbers below this are written without separators, as years are.
+MANY_DIGITS = 10_000
+
 
 def number(value: Any, digits: int = DIGITS) -> float | None:
     """A number rounded for JSON; None for missing and non-finite values.
@@ -102,17 +105,19 @@ def unbroken(sentence: str) -> str:
 
 
 def in_unit(value: float | None, unit: str | None = None) -> str:
-    """A number of a column as `sig` formats it, or the date that it stands for, as by `inUnit` of `base.js`.
+    """A value of a column, as by `inUnit` of `base.js`: a date, a whole number such as a year, or `sig`.
 
     Examples
     --------
     >>> from l1lsmi.report._numbers import in_unit
-    >>> in_unit(15600.4, "days since 1970-01-01"), in_unit(15600.4)
-    ('2012-09-17', '15,600')
+    >>> in_unit(15600.4, "days since 1970-01-01"), in_unit(15600.4), in_unit(1984.0)
+    ('2012-09-17', '15,600', '1984')
     """
     if unit == DAYS_SINCE and value is not None and math.isfinite(value):
         try:
             return (date(1970, 1, 1) + timedelta(days=math.floor(value))).isoformat()
         except OverflowError:  # before the year 1, or after 9999
             pass
+    if value is not None and 1_000 <= abs(value) < MANY_DIGITS and float(value).is_integer():
+        return f"{value:.0f}".replace("-", "\N{MINUS SIGN}")
     return sig(value)

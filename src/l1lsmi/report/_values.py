@@ -11,7 +11,7 @@ from l1lsmi._arrays import HostArray
 from l1lsmi._validation.columns import Columns
 from l1lsmi.explain._values import DAYS_SINCE, ColumnValues, column_values
 from l1lsmi.report._names import printable
-from l1lsmi.report._numbers import in_unit, sig
+from l1lsmi.report._numbers import MANY_DIGITS, in_unit, sig
 
 #: Levels of a category that are shown, the most frequent ones; the others are one group.
 MAX_LEVELS = 8
@@ -29,7 +29,9 @@ class ShownColumn(ColumnValues):
         values, counts = np.unique(self.x[self.has_value], return_counts=True)
         shown = np.arange(values.size)
         if self.levels is not None:
-            shown = np.sort(np.argsort(-counts, kind="stable")[:MAX_LEVELS])
+            # The place of "1 other" is as good for its name.
+            most = values.size if values.size == MAX_LEVELS + 1 else MAX_LEVELS
+            shown = np.sort(np.argsort(-counts, kind="stable")[:most])
             found = [(printable(self.levels[int(values[i])], MAX_LEVEL_NAME), values[i]) for i in shown]
         elif values.size <= MAX_VALUES:
             found = [(self._label(value), value) for value in values]
@@ -39,7 +41,7 @@ class ShownColumn(ColumnValues):
         n_others = values.size - shown.size
         if n_others:
             rest = self.has_value & ~np.isin(self.x, values[shown])
-            name = f"{n_others:,} other{'' if n_others == 1 else 's'}"
+            name = f"{n_others:,} others"
             groups.append((name, np.flatnonzero(rest)))
         if self.n_missing:
             groups.append((MISSING, np.flatnonzero(~self.has_value)))
@@ -48,7 +50,9 @@ class ShownColumn(ColumnValues):
     def _label(self, value: float) -> str:
         if self.unit == DAYS_SINCE:
             return in_unit(float(value), self.unit)
-        return f"{value:,.0f}" if float(value).is_integer() and abs(value) < 1e6 else sig(float(value))
+        if not float(value).is_integer() or abs(value) >= 1e6:
+            return sig(float(value))
+        return f"{value:,.0f}" if abs(value) >= MANY_DIGITS else f"{value:.0f}"
 
 
 def shown_column(X: Any, x: Any, columns: Columns | None, dates: Collection[int], j: int) -> ShownColumn:

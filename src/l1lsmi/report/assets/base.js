@@ -35,8 +35,9 @@ const sig = (x) => {
 /** Whether numbers of a column are days since 1970, and are shown as dates. */
 const isDate = (unit) => unit === "days since 1970-01-01";
 
-/** A number of a column: a date where it stands for one. */
+/** A value of a column: a date where it stands for one, and whole numbers such as years without separators. */
 const inUnit = (x, unit) => {
+  if (!isDate(unit) && Number.isInteger(x) && Math.abs(x) >= 1e3 && Math.abs(x) < 1e4) return String(x).replace("-", "\u2212");
   const moment = isDate(unit) && x !== null ? new Date(Math.floor(x) * 864e5) : null;
   return moment === null || Number.isNaN(moment.getTime()) ? sig(x) : moment.toISOString().slice(0, 10);
 };
@@ -49,7 +50,8 @@ const onAxis = (x, step, unit = null) => {
   if (Math.abs(x) >= 1e6 || (step < 1e-4 && x !== 0)) return sig(x);
   const digits = Math.max(0, Math.ceil(-Math.log10(step) - 1e-9));
   const places = Math.min(digits, 6);
-  return x.toLocaleString("en", { minimumFractionDigits: places, maximumFractionDigits: places }).replace("-", "\u2212");
+  const digitsShown = { minimumFractionDigits: places, maximumFractionDigits: places, useGrouping: Math.abs(x) >= 1e4 };
+  return x.toLocaleString("en", digitsShown).replace("-", "\u2212");
 };
 
 const letters = typeof Intl.Segmenter === "function"

@@ -61,10 +61,13 @@ const describeCell = (plot, cell) => {
 const drawPair = (figure, plot) => {
   const of = plot.of ?? report.asked.target;
   const label = `${nameOf(plot.a)} and ${nameOf(plot.b)} against ${of}: one dot per row, coloured by ${plot.is_number ? "value" : "class"}`;
-  const { picture, width, height } = canvas(figure, 330, label);
+  // Names of levels that do not fit side by side are tilted.
+  const across = plot.x.range === null ? plot.x.labels.map((text) => letters(text).length) : [0];
+  const tilted = across.length * Math.max(...across) > 40;
+  const { picture, width, height } = canvas(figure, tilted ? 370 : 330, label);
   const longest = Math.max(...(plot.y.range === null ? plot.y.labels.map((text) => letters(text).length) : [isDate(plot.y.unit) ? 10 : 6]), 0);
   const left = clamp(14 + 7 * longest, 58, Math.min(100, width * 0.3));
-  const frame = { left, right: width - 6, top: 24, bottom: height - 44 };
+  const frame = { left, right: width - 6, top: 24, bottom: height - (tilted ? 94 : 44) };
   const x = placeAxis(plot.x, frame.left, frame.right, 0.6180339887);
   const y = placeAxis(plot.y, frame.bottom, frame.top, 0.7548776662);
   picture.append(
@@ -76,7 +79,11 @@ const drawPair = (figure, plot) => {
   if (y.hasMissing) picture.append(svg("line", { class: "edge", x1: frame.left, x2: frame.right, y1: y.low, y2: y.low }));
   const below = axisLabels(plot.x, x, Math.max(2, Math.floor((frame.right - frame.left) / 60)));
   const room = plot.x.range === null ? Math.max(2, Math.floor((frame.right - frame.left) / plot.x.labels.length / 7.5)) : 10;
-  for (const { label: text, at } of below) picture.append(words(at, frame.bottom + 17, short(text, room), { "text-anchor": "middle" }));
+  for (const { label: text, at } of below) {
+    const below = frame.bottom + 17;
+    const style = tilted ? { "text-anchor": "end", transform: `rotate(-35 ${at} ${below})` } : { "text-anchor": "middle" };
+    picture.append(words(at, below, short(text, tilted ? 12 : room), style));
+  }
   for (const { label: text, at } of axisLabels(plot.y, y, 5)) {
     picture.append(words(frame.left - 8, at + 4, short(text, Math.max(6, Math.floor((left - 10) / 7))), { "text-anchor": "end" }));
   }
