@@ -303,11 +303,12 @@ def test_rows_that_may_belong_together_are_noted(tmp_path, as_text):
     if as_text:
         frame["person"] = "p" + frame["person"].astype(str)
     frame.to_csv(tmp_path / "t.csv", index=False)
-    words = "Rows with the same value of 'person' follow each other (30 values)"
+    words = "Rows with the same value of 'person' are next to each other (30 values)"
     notes = prepare(read_table(tmp_path / "t.csv"), "y").notes
     assert any(words in note and note.endswith("pass 'person' as groups.") for note in notes)
     assert not any(
-        "follow each other" in n for n in prepare(read_table(tmp_path / "t.csv"), "y", groups="person").notes
+        "next to each other" in n for n in prepare(read_table(tmp_path / "t.csv"), "y", groups="person").notes
     )
     frame.sample(frac=1, random_state=0).to_csv(tmp_path / "s.csv", index=False)
-    assert not any("follow each other" in note for note in prepare(read_table(tmp_path / "s.csv"), "y").notes)
+    notes = prepare(read_table(tmp_path / "s.csv"), "y").notes
+    assert not any("next to each other" in note for note in notes)

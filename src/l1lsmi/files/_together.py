@@ -31,8 +31,8 @@ def rows_together(X: Any) -> list[str]:
     if not most:
         return []
     return [
-        f"Rows with the same value of {quoted(best)} follow each other ({most:,} values): if they belong "
-        f"together, such as rows of one person, pass {quoted(best)} as groups."
+        f"Rows with the same value of {quoted(best)} are next to each other ({most:,} values): if they "
+        f"belong together, for example to one person, pass {quoted(best)} as groups."
     ]
 
 

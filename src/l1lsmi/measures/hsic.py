@@ -127,7 +127,7 @@ def _median_distance(target: Target) -> float:
 
 
 class HSICProblem(WeightableProblem):
-    """The measure bound to data; the same for every draw."""
+    """HSIC bound to data. Nothing in it is random: all draws are the same."""
 
     def __init__(
         self, table: RowTable, target: Target, sigma: float | None, target_sigma: float, seed: int

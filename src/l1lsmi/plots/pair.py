@@ -39,8 +39,8 @@ class PairDisplay(Display):
     """Two features against the target: one dot per row, coloured by its class or by a numeric target.
 
     Missing values are in a strip of their own, beyond a dotted line. Levels of a category are side by side.
-    Dots of levels, and of numbers that repeat, are spread at random, so that rows with the same values can be
-    seen.
+    Levels, and numbers that repeat, are jittered, so that dots of rows with the same values do not hide each
+    other.
 
     Parameters
     ----------

@@ -34,12 +34,12 @@ class FeatureSelector(PartsSelector):
         `L1Path`, if there are fewer than 500 rows or the effects in all rows are not clear, it is the number
         of features to select, three times this number, or all columns; else it is all columns. With `Ranking`
         and `L1Paper` it is always all columns. For a sparse X with more than 67 million values, zeros
-        included, the effects are computed from the non-zero values, and "auto" is 300 to 1,000 columns,
-        whatever the strategy: the more rows, the fewer columns.
+        included, the effects are computed from the non-zero values. With any strategy, "auto" is then 300 to
+        1,000 columns, fewer if there are more rows.
     p_value : bool, default=True
         Whether to search on parts of the rows if the only purpose is a p-value from unseen rows. This is the
-        case if the effects in all rows are not clear, and unseen rows choose neither the number of features
-        nor the pool. False saves the time of these searches.
+        case if the effects in all rows are not clear, and unseen rows are not used anyway, to choose the
+        number of features or the pool. False saves the time of these searches.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Columns that are categories, whose values are only equal or different: names, indices or a mask.
         "from_dtype" takes columns of text and of categorical types of a dataframe; ordered categories are

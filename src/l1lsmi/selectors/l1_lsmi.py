@@ -59,11 +59,11 @@ class L1LSMI(L1Selector):
         select, three times this number, or all columns; else it is all columns. It is also all columns with
         ``algorithm="paper"``, and with a splitter or a list as ``cv`` if columns do not outnumber rows. For a
         sparse X with more than 67 million values, zeros included, the effects are computed from the non-zero
-        values, and "auto" is 300 to 1,000 columns, with either algorithm: the more rows, the fewer columns.
+        values. With either algorithm, "auto" is then 300 to 1,000 columns, fewer if there are more rows.
     p_value : bool, default=True
         Whether to search on parts of the rows if the only purpose is a p-value from unseen rows. This is the
-        case if the effects in all rows are not clear, and unseen rows choose neither the number of features
-        nor the pool. False saves the time of these searches.
+        case if the effects in all rows are not clear, and unseen rows are not used anyway, to choose the
+        number of features or the pool. False saves the time of these searches.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Columns that are categories, whose values are only equal or different: names, indices or a mask.
         "from_dtype" takes columns of text and of categorical types of a dataframe; ordered categories are
