@@ -92,7 +92,7 @@ def test_select_as_text(capfd, xor):
     result = call(capfd, "select", xor.path, "-t", "label", "-k", "2")
     assert result.code == 0
     assert "selected 2 of 10 features by l1-lsmi in" in result.out
-    table = r"feature +contribution +± +selected in\n +x[01] +\d+\.\d % +\d+\.\d % +\d+\.\d %\n"
+    table = r"feature +contribution +± +selected in\n +x[01] +\d+\.\d % +\d+\.\d % +\d+ %\n"
     assert re.search(table, result.out)
     assert "x0" in result.out and "x1" in result.out and "x2" not in result.out
     assert "200 rows, 11 columns (10 yes/no, 1 category)" in result.err  # no result

@@ -506,10 +506,7 @@ def test_features_with_little_dependence_do_not_carry_the_same_information():
     why = explain.redundancy(Fixed([0], 4), X, y)
     weaker = next(feature for feature in why.rejected if feature.column == 1)
     assert weaker.kind == "redundant" and weaker.smi < 0.3 and weaker.correlation < 0.6
-    assert weaker.reason == (
-        "x1 is not selected because it adds no information about the target to x0 "
-        f"(SMI between the two {weaker.smi:.2f})."
-    )
+    assert weaker.reason == ("x1 is not selected because it adds no information about the target to x0.")
 
 
 def test_selected_features_together_carry_the_information_of_their_sum():

@@ -293,11 +293,11 @@ def _table(features: list[dict[str, Any]]) -> str:
             ("±", lambda one: _percent(one["standard_error"])),
         ]
     if features[0]["frequency"] is not None:
-        columns.append(("selected in", lambda one: _percent(one["frequency"])))
+        columns.append(("selected in", lambda one: _percent(one["frequency"], 0)))
     rows = [(one["name"], *(show(one) for _, show in columns)) for one in features]
     return text_table(("feature", *(title for title, _ in columns)), rows)
 
 
-def _percent(share: float) -> str:
-    """A share in percent with one decimal, without a minus sign before 0."""
-    return f"{round(100 * share, 1) + 0.0:.1f} %"
+def _percent(share: float, digits: int = 1) -> str:
+    """A share in percent, without a minus sign before 0."""
+    return f"{round(100 * share, digits) + 0.0:.{digits}f} %"

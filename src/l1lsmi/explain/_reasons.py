@@ -58,9 +58,10 @@ class Reasons:
         shared = _dependence(smi, correlation)
         if alone <= self.noise:
             if smi < MIN_SHARED or not self._replaces(column, nearest):
-                return "silent", (
-                    f"its score alone, {_score(alone)}, does not exceed the noise level, {_score(self.noise)}"
-                )
+                one, level = _score(alone), _score(self.noise)
+                if one == level:  # to the digits that are shown
+                    return "silent", "its score alone does not exceed the noise level"
+                return "silent", f"its score alone, {one}, does not exceed the noise level, {level}"
             if is_same:
                 return "redundant", f"{other} carries the same information and more {shared}"
             return "redundant", f"{other} adds the same information to the other features of the set {shared}"
@@ -70,12 +71,13 @@ class Reasons:
         added = self.scorer.score((nearest, column)) - self.scorer.score((nearest,))
         if added > max(self.gain_noise, MIN_ADDED * alone):
             return "redundant", (
-                f"the selected features together carry its information (score alone {alone:.3f}); the "
-                f"nearest is {other} {shared}"
+                f"the selected features together carry its information (score alone {alone:.3f})"
+                + (f"; the nearest is {other} {shared}" if smi >= MIN_SHARED else "")
             )
         if is_same:
             return "redundant", f"{other} carries the same information {shared}"
-        return "redundant", f"it adds no information about the target to {other} {shared}"
+        shared = f" {shared}" if smi >= MIN_SHARED else ""
+        return "redundant", f"it adds no information about the target to {other}{shared}"
 
     def _replaces(self, column: int, member: int) -> bool:
         """Whether a column adds to the score of the set without one of its members."""
