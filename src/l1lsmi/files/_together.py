@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from l1lsmi._messages import quoted
 
@@ -41,6 +40,8 @@ def _values_in_runs(column: Any) -> int:
     n_rows = len(column)
     if n_rows < 2 * LEAST_VALUES or column.null_count:
         return 0
+    import pyarrow as pa
+
     whole = column.combine_chunks()
     if pa.types.is_dictionary(whole.type):
         values = whole.indices.to_numpy(zero_copy_only=False)
