@@ -427,10 +427,13 @@ def test_a_file_that_changed_is_noticed(tmp_path):
         FeatureSelector(HSIC(), Ranking(), 2, checkpoint=path).fit(X, y)
 
 
-def test_a_path_that_cannot_be_written_is_named_first(tmp_path, monkeypatch):
+def test_a_path_that_cannot_be_written_is_named_first(tmp_path):
     X, y = data()
-    with pytest.raises(CheckpointError, match=r"no/such/run\.l1lsmi.* cannot be used"):
-        FeatureSelector(HSIC(), Ranking(), 2, checkpoint=tmp_path / "no/such/run.l1lsmi").fit(X, y)
+    for path in ("", tmp_path, tmp_path / "no/such/run.l1lsmi", "a\0b"):
+        with pytest.raises(
+            CheckpointError, match=r"^checkpoint=.* cannot be used \(.*\): pass the path of a"
+        ):
+            FeatureSelector(HSIC(), Ranking(), 2, checkpoint=path).fit(X, y)
     with pytest.raises(ValueError, match="'checkpoint' parameter"):
         FeatureSelector(HSIC(), Ranking(), 2, checkpoint=3).fit(X, y)
 
@@ -551,10 +554,3 @@ def test_processes_that_are_really_killed_go_on(tmp_path, capsys):
     found = json.loads(killed_and_resumed(COMMAND, tmp_path / "of_command", file).partition("\n")[2])
     del found["seconds"]
     assert found == printed(["select", file, "-t", "y", "-k", "2", "--json"], capsys)
-
-
-@pytest.mark.parametrize("path", ["", ".", "no/such/folder/run.l1lsmi", "a\0b"])
-def test_a_path_that_cannot_be_written_is_named(path):
-    X = np.random.default_rng(0).normal(size=(30, 3))
-    with pytest.raises(ValueError, match=r"checkpoint=.* cannot be used \(.*\): pass the path of a file"):
-        L1LSMI(1, checkpoint=path).fit(X, X[:, 0])

@@ -30,8 +30,8 @@ MAX_COLOURS = 7
 N_COLOURS, N_BINS = 5, 3
 #: Share of the range of most values beyond which values are drawn at the edge.
 MARGIN = 0.3
-#: Multiples of these, modulo 1, are far apart: they spread dots with equal numbers, across and up.
-SPREAD_STEPS = (0.6180339887, 0.7548776662)
+#: Share of the gap between values that repeat by which `pairs.js` moves dots at most.
+SPREAD = 0.3
 #: Probability of at least one plot where no pair has an interaction.
 LEVEL = 0.05
 #: Least share of the highest z-score: a strong interaction raises the z-scores of other pairs.
@@ -99,8 +99,8 @@ def _plot(first: ShownColumn, second: ShownColumn, target: Target, sample: HostA
     for colour, (_, members) in enumerate(colours):
         colour_of[members] = colour
     return {
-        "x": x.described(rows, SPREAD_STEPS[0]),
-        "y": y.described(rows, SPREAD_STEPS[1]),
+        "x": x.described(rows),
+        "y": y.described(rows),
         "is_number": not target.is_classification,
         "colours": [name for name, _ in colours],
         # Of two classes the table has the share of the rarer one; of more, the most frequent one.
@@ -174,27 +174,26 @@ class _Axis:
             found.append((MISSING, np.flatnonzero(~self.column.has_value)))
         return found
 
-    def described(self, rows: HostArray, step: float) -> dict[str, Any]:
-        """Labels of the groups; where numbers have their edges; and the values of the dots.
-
-        Numbers that repeat are spread by less than half of the gap between them, as levels are.
-        """
+    def described(self, rows: HostArray) -> dict[str, Any]:
+        """Labels of the groups; where numbers have their edges; and the values of the dots."""
         labels = [name for name, _ in self.groups]
         unit = {"unit": self.column.unit}
         if not self.is_number:
             place = np.zeros(self.column.x.size, dtype=np.intp)
             for i, (_, members) in enumerate(self.groups):
                 place[members] = i
-            return {"labels": labels, "range": None, "edges": None, "values": place[rows].tolist(), **unit}
+            values = place[rows].tolist()
+            return {"labels": labels, "range": None, "edges": None, "values": values, "gap": 1.0, **unit}
         x = self.column.x
         ends = [members for name, members in self.groups if name != MISSING]
         edges = [(x[low].max() + x[high].min()) / 2 for low, high in pairwise(ends)]
-        spread = gap_of_repeated(x) * (0.6 * (np.arange(rows.size) * step % 1) - 0.3)
+        gap = gap_of_repeated(x)
         return {
             "labels": labels,
-            "range": _range(x[self.column.has_value], float(np.abs(spread).max(initial=0.0))),
+            "range": _range(x[self.column.has_value], SPREAD * gap),
             "edges": numbers(edges),
-            "values": numbers(x[rows] + spread, 4),
+            "values": numbers(x[rows], 4),
+            "gap": gap,
             **unit,
         }
 

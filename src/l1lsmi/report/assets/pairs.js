@@ -13,7 +13,7 @@ const SHAPES = [
 const shapeOf = (plot, colour) => SHAPES[plot.is_number ? 0 : colour % SHAPES.length];
 const colourClass = (plot, colour) => `dot ${plot.is_number ? "value" : "class"}${colour}`;
 
-/** A number between -0.3 and 0.3 for each dot, which spreads rows with the same level. */
+/** A number between -0.3 and 0.3 for each dot, which spreads rows with the same level, or with numbers that repeat. */
 const spreadOf = (i, step) => ((i * step) % 1) * 0.6 - 0.3;
 
 /** Where groups and values of a feature are on an axis from `from` to `to`; missing numbers have a part of their own. */
@@ -29,7 +29,7 @@ const placeAxis = (axis, from, to, step) => {
   const missing = scale([-0.5, 0.5], [from, low]);
   const ends = [low, ...axis.edges.map((edge) => x(clamp(edge, ...axis.range))), to];
   return {
-    at: (value, i) => (value === null ? missing(spreadOf(i, step)) : x(clamp(value, ...axis.range))),
+    at: (value, i) => (value === null ? missing(spreadOf(i, step)) : x(clamp(value + axis.gap * spreadOf(i, step), ...axis.range))),
     ends: (g) => (hasMissing && g === n - 1 ? [from, low] : [ends[g], ends[g + 1]]),
     low,
     x,
