@@ -7,6 +7,7 @@ import re
 import runpy
 import tomllib
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -107,6 +108,14 @@ def test_commands_print_what_the_page_says():
     run_page, without_seconds = console["run_page"], console["without_seconds"]
     for page in console["PAGES"]:
         assert without_seconds(run_page(page.read_text())) == without_seconds(page.read_text())
+
+
+def test_the_readme_shows_what_the_first_command_prints():
+    without_seconds = runpy.run_path(str(DOCS / "write_console.py"))["without_seconds"]
+    shown = re.search(r"```text\n(diabetes: .*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[1]
+    with contextlib.redirect_stdout(io.StringIO()) as printed, patch("sys.argv", ["select_features.py"]):
+        runpy.run_path(str(ROOT / "examples" / "select_features.py"), run_name="__main__")
+    assert without_seconds(printed.getvalue()) == without_seconds(shown)
 
 
 def test_the_command_line_brings_what_it_reads():

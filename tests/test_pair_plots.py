@@ -9,6 +9,7 @@ from l1lsmi import L1LSMI
 from l1lsmi._validation.target import check_target
 from l1lsmi.explain._values import gap_of_repeated
 from l1lsmi.report import collect, render, schema
+from l1lsmi.report._feature_plots import _trend
 from l1lsmi.report._pair_plots import MAX_DOTS, MAX_PLOTS, MIN_DOTS, least_z, pair_plots
 from l1lsmi.report._values import ShownColumn
 from l1lsmi.report.page import _breakable
@@ -111,3 +112,17 @@ def test_whole_numbers_that_repeat_are_spread():
     assert plot["x"]["range"] == pytest.approx([ages.min() - 0.3, ages.max() + 0.3], abs=0.01)
     assert gap_of_repeated(ages) == 1 and gap_of_repeated(np.array([1.0, 1.0])) == 0
     assert gap_of_repeated(rng.normal(size=400)) == 0
+
+
+def test_equal_values_of_a_feature_have_one_median():
+    x = np.repeat([0.0, 1.0, 2.0, 3.0, 9.0], [30, 50, 40, 20, 1])
+    trend = _trend(x, np.arange(x.size, dtype=float))
+    edges = [(knot["from"], knot["to"], knot["rows"]) for knot in trend]
+    assert edges == [(0, 0, 30), (1, 1, 50), (2, 2, 40), (3, 9, 21)]  # rare values share a bin
+    assert trend[1]["middle"] == 54.5
+
+
+def test_different_values_of_a_feature_have_as_many_rows_in_each_bin():
+    trend = _trend(np.random.default_rng(0).permutation(80).astype(float), np.zeros(80))
+    assert [knot["rows"] for knot in trend] == [10] * 8
+    assert [knot["from"] for knot in trend] == list(range(0, 80, 10))

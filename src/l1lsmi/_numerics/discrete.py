@@ -27,7 +27,8 @@ def is_discrete(x: HostArray) -> HostArray:
 
 
 def _count_distinct(x: HostArray) -> HostArray:
-    return np.asarray(1 + np.count_nonzero(np.diff(np.sort(x, axis=0), axis=0), axis=0))
+    ordered = np.sort(x, axis=0)
+    return np.asarray(1 + np.count_nonzero(ordered[1:] != ordered[:-1], axis=0))
 
 
 def discretise(x: HostArray, n_bins: int | None, row_weights: HostArray | None = None) -> HostArray:

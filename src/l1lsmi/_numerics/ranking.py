@@ -7,6 +7,10 @@ import numpy as np
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.constraints import Constraints
 
+#: Scores of sets that differ by a smaller share of the largest are equal, and so are those of sets without
+#: any dependence, which are all near 0.
+EQUAL, NEAR_0 = 1e-9, 1e-3
+
 
 def rounded(scores: HostArray, finest: float = 0.0) -> HostArray:
     """Scores to eleven digits: what differs by rounding errors is equal, whatever the order of summation.
@@ -24,6 +28,25 @@ def rounded(scores: HostArray, finest: float = 0.0) -> HostArray:
 def best_first(scores: HostArray, finest: float = 0.0) -> HostArray:
     """Positions by falling score, rounded; of equal scores the first comes first."""
     return np.argsort(-rounded(scores, finest), kind="stable")
+
+
+def first_best(scores: HostArray, order: HostArray | None = None) -> int:
+    """Position of the highest score; of scores that are equal to it, the first.
+
+    Scores are equal where they differ by less than a share ``EQUAL`` of the largest, or of ``NEAR_0``: an
+    iterative fit ends with such differences, which depend on the order of summation.
+
+    Parameters
+    ----------
+    scores : numpy.ndarray of shape (n,)
+        NaN is lower than any score.
+    order : numpy.ndarray of shape (n,) or None
+        Of equal scores, the one with the smallest value is the first; None is the order of the scores.
+    """
+    known = np.where(np.isnan(scores), -np.inf, scores)
+    slack = EQUAL * np.abs(known).max(where=np.isfinite(known), initial=NEAR_0)
+    equal = np.flatnonzero(known >= known.max() - slack)
+    return int(equal[0] if order is None else equal[np.argmin(order[equal])])
 
 
 def scatter(scores: HostArray, columns: HostArray, n_features: int, fill: float = -np.inf) -> HostArray:

@@ -134,8 +134,13 @@ def _by_value(column: ShownColumn, y: HostArray, rows: HostArray) -> dict[str, A
 
 
 def _trend(x: HostArray, y: HostArray) -> list[dict[str, Any]]:
-    order = np.argsort(x, kind="stable")
-    bins = [rows for rows in np.array_split(order, min(N_BINS, max(1, x.size // 5))) if rows.size]
+    n_bins = min(N_BINS, max(1, x.size // 5))
+    _, which, counts = np.unique(x, return_inverse=True, return_counts=True)
+    # Equal values are in one bin: that of their middle rank.
+    bin_of = (n_bins * (counts.cumsum() - counts / 2) / max(x.size, 1)).astype(np.intp)
+    order = np.argsort(which, kind="stable")
+    ends = np.flatnonzero(np.diff(bin_of[which[order]])) + 1
+    bins = [rows for rows in np.split(order, ends) if rows.size]
     return [
         {
             "at": number(np.median(x[rows])),

@@ -14,7 +14,7 @@ import numpy as np
 from l1lsmi._arrays import HostArray
 from l1lsmi._clock import Budget, OutOfTimeError, while_time_is_left
 from l1lsmi._numerics.constraints import Constraints
-from l1lsmi._numerics.ranking import best_first, scatter
+from l1lsmi._numerics.ranking import best_first, first_best, scatter
 from l1lsmi._validation.parameters import check_allowed_sets, check_scores_sets
 from l1lsmi.strategies._base import Advance, Begin
 from l1lsmi.strategies._greedy import FEW
@@ -198,7 +198,7 @@ class ConstrainedGreedy(Constrained):
                 raise OutOfTimeError
             state.priority[candidates[known]] = self.sign * scores[known]
             worth = self._worth(scores - score, candidates, per_cost)
-            place = int(best_first(np.where(np.isnan(worth), -np.inf, worth))[0])
+            place = first_best(worth)
             state.inside = self._moved(state.inside, int(candidates[place]))
             score = float(scores[place])
             self._visit(units, k, state, int(candidates[place]), score)

@@ -11,7 +11,7 @@ import numpy as np
 
 from l1lsmi._arrays import HostArray
 from l1lsmi._clock import Budget, OutOfTimeError, while_time_is_left
-from l1lsmi._numerics.ranking import best_first, rank, rounded, scatter
+from l1lsmi._numerics.ranking import best_first, first_best, rank, scatter
 from l1lsmi.strategies._base import COUNT, SearchState, Strategy
 from l1lsmi.strategies._parallel import Piece, in_order, n_workers
 from l1lsmi.strategies._pieces import recall_set
@@ -86,7 +86,7 @@ class GreedySearch(Strategy):
             if not known.any():
                 raise OutOfTimeError
             if problem.neighbours_are_exact:
-                best = int(best_first(scores, FINEST)[0])
+                best = first_best(scores)
                 return int(candidates[best]), float(scores[best]), complete
             candidates = candidates[best_first(scores, FINEST)[: None if few else self.shortlist]]
         full: list[float] = []
@@ -101,7 +101,7 @@ class GreedySearch(Strategy):
         if not full:
             raise OutOfTimeError
         # Of equal scores the lowest column, whatever the order of the candidates.
-        best = int(np.lexsort((candidates[: len(full)], -rounded(np.array(full), FINEST)))[0])
+        best = first_best(np.array(full), candidates[: len(full)])
         return int(candidates[best]), full[best], complete and len(full) == candidates.size
 
     def _in_parts(

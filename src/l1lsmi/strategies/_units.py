@@ -12,7 +12,7 @@ import numpy as np
 from l1lsmi._arrays import HostArray
 from l1lsmi._clock import Budget, while_time_is_left
 from l1lsmi._numerics.constraints import Constraints
-from l1lsmi._numerics.ranking import best_first, rank
+from l1lsmi._numerics.ranking import first_best, rank
 from l1lsmi.strategies._base import SearchState
 from l1lsmi.strategies._parallel import Piece, in_order
 from l1lsmi.strategies._pieces import recall_set
@@ -137,7 +137,7 @@ class Units:
                     break
                 free = weakest(present, free)
                 smaller = [tuple(v for v in present if v != u) for u in free]
-                out = free[int(best_first(-np.array(losses(smaller)))[0])]
+                out = free[first_best(-np.array(losses(smaller)))]
                 eliminated.append(out)
                 present.remove(out)
         forced = [u for u in present if u in self.constraints.forced]
@@ -161,7 +161,7 @@ class UnitState(SearchState):
     def best(self) -> tuple[int, ...] | None:
         """The allowed set with the highest score."""
         sets = list(self.visited)
-        return sets[int(best_first(np.array([self.visited[s] for s in sets]))[0])] if sets else None
+        return sets[first_best(np.array([self.visited[s] for s in sets]))] if sets else None
 
 
 def _score_set(problem: Any, columns: HostArray) -> float:

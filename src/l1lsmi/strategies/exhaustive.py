@@ -13,7 +13,7 @@ import numpy as np
 from l1lsmi._arrays import HostArray
 from l1lsmi._clock import Budget, while_time_is_left
 from l1lsmi._numerics.constraints import Constraints
-from l1lsmi._numerics.ranking import best_first, rank
+from l1lsmi._numerics.ranking import first_best, rank
 from l1lsmi._validation.parameters import check_subsets
 from l1lsmi.strategies._base import COUNT, Advance, SearchState, Strategy
 from l1lsmi.strategies._constrained import ConstrainedExhaustive
@@ -106,7 +106,7 @@ class Exhaustive(Strategy):
 
     def _result(self, problem: ScoresAdditions, k: int, state: ExhaustiveState, budget: Budget) -> Selection:
         path = state.path
-        best = path[best_first(np.array([step.score for step in path]))[0]]
+        best = path[first_best(np.array([step.score for step in path]))]
         best_with = np.full(problem.n_features, -np.inf)
         for step in path:
             best_with[step.support] = np.maximum(best_with[step.support], step.score)
@@ -144,7 +144,7 @@ def _elimination_order(problem: ScoresAdditions, columns: HostArray, budget: Bud
     with while_time_is_left(budget):
         while columns.size > 1 and not budget.spent():
             smaller = [recall_set(problem, columns[columns != j]) for j in columns]
-            out = int(columns[best_first(np.array(smaller))[0]])
+            out = int(columns[first_best(np.array(smaller))])
             eliminated.append(out)
             columns = columns[columns != out]
     return np.array([*columns, *eliminated[::-1]], dtype=np.intp)

@@ -10,7 +10,7 @@ import numpy as np
 from l1lsmi._arrays import HostArray
 from l1lsmi._clock import Budget, OutOfTimeError
 from l1lsmi._numerics.constraints import Constraints
-from l1lsmi._numerics.ranking import best_first
+from l1lsmi._numerics.ranking import first_best
 from l1lsmi.strategies._base import Advance
 from l1lsmi.strategies._constrained import ConstrainedForward
 from l1lsmi.strategies._greedy import GreedySearch, GreedyState
@@ -75,7 +75,7 @@ class Forward(GreedySearch):
                 if np.isneginf(scores).all():
                     raise OutOfTimeError
                 state.priority[others] = scores
-                first = best_first(scores)[0]
+                first = first_best(scores)
                 best, score = int(others[first]), float(scores[first])
             else:
                 additions = partial(_score_additions, inside=inside)
