@@ -9,8 +9,8 @@ names of the levels do not matter.
 # %%
 # A table with categories
 # -----------------------
-# The table has 442 patients with diabetes. Sex is a category. Age in decades and blood pressure in thirds are
-# also made categories here, whose levels have no order.
+# The table has 442 patients with diabetes. Sex is a category. Age in decades and blood pressure in thirds
+# become categories, too, with levels that have no order.
 import matplotlib.pyplot as plt
 import pandas as pd
 from sklearn.datasets import load_diabetes

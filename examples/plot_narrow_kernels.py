@@ -44,7 +44,7 @@ _ = ax.set(xlim=(-3, 3.6), ylim=(-3, 3.6), aspect="equal")
 # ------------
 # Every column has a weight, and the gradient of the score shows whether the weight should increase. Here are
 # the gradients of HSIC, the simplest of the kernel measures, for twelve columns of which two matter. How far
-# do the two stand out from the noise, in standard deviations of the gradients of noise columns?
+# are the gradients of the two from those of noise columns, in standard deviations of the latter?
 
 
 def lead(seed, widths):
@@ -75,5 +75,5 @@ ax.set_xticks([0.5, 1, 2, 5, 10, 20], ["0.5", "1", "2", "5", "10", "20"])
 _ = ax.legend(frameon=False)
 
 # %%
-# With wide kernels, on the right, there is no lead. On the far left, kernels are so narrow that no row has
-# neighbours. Between them the two columns stand out by many standard deviations.
+# Wide kernels, on the right, do not tell the two columns from noise. On the far left, no row has neighbours.
+# In between, the gradients of the two columns exceed those of noise by many standard deviations.

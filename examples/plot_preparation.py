@@ -30,8 +30,8 @@ table = pd.DataFrame({
 print(table.head(3).to_string())
 
 # %%
-# What becomes of it
-# ------------------
+# How the columns are read
+# ------------------------
 from l1lsmi.preparation import TablePreparation
 
 preparation = TablePreparation().fit(table)

@@ -34,8 +34,8 @@ _ = ax.set_xlabel("weight for both targets")
 # %%
 # Times until an event
 # --------------------
-# As in scikit-survival, a structured array has events and times: here the score of the disease stands for the
-# time, which ends early for three in ten patients. Censored times become martingale residuals.
+# As in scikit-survival, a structured array has events and times: here the time is 400 minus the score of
+# the disease, and it is censored for three in ten patients. The times become martingale residuals.
 rng = np.random.default_rng(0)
 survival = np.zeros(len(X), dtype=[("event", bool), ("time", float)])
 survival["time"] = 400 - patients.target

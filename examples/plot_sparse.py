@@ -32,7 +32,7 @@ print("transform keeps it sparse:", type(kept).__name__, kept.shape)
 # %%
 # The selected pixels
 # -------------------
-# They tell threes, fives and eights apart.
+# The selected pixels tell threes, fives and eights apart.
 figure, axes = plt.subplots(1, 3, figsize=(8, 3), layout="constrained")
 for ax, digit in zip(axes, (3, 5, 8), strict=True):
     ax.imshow(X[y == digit].mean(axis=0).reshape(8, 8), cmap="Greys")

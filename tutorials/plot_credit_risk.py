@@ -5,8 +5,8 @@ Credit risk: categories, missing values and a rare class
 **Question.** Which of the entries in an application form say whether a loan will not be repaid, and how well
 do a few of them predict it?
 
-The table has numbers, text, missing values, and a column that must not be used. None of it is encoded or
-imputed first.
+The table has numbers, text, missing values, and a column that must not be used. No column is encoded
+and no value is imputed before the selection.
 """
 
 # %%

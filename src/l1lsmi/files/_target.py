@@ -60,7 +60,7 @@ class TargetTable:
 def read_targets(
     columns: Sequence[Column], task: str, rows: Values, notes: list[str]
 ) -> tuple[Any, str, list[str]]:
-    """The targets of some rows, all of which have a value of each.
+    """Read the targets of the given rows; each of these rows has a value of every target.
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ def least_reconstructable(correlation: HostArray) -> HostArray:
 
 
 def draw_gaussian(z: HostArray, rng: np.random.Generator) -> HostArray:
-    """Knockoffs of standardised columns, which can be exchanged without a change of means and covariances.
+    """Knockoffs of standardised columns: exchanging both changes neither means nor covariances.
 
     Parameters
     ----------

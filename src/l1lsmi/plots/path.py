@@ -228,7 +228,7 @@ class SelectionPathDisplay(Display):
     def _name_steps(
         self, steps: list[PathStep], places: HostArray, scores: HostArray, sign: str, colour: str
     ) -> None:
-        """Names above the points, with room for them; as many as do not overlap, the last steps first."""
+        """Write names above the points, from the last step on, and leave out names that would overlap."""
         ax, font = self.ax_, font_points("small")
         moved = [i for i, step in enumerate(steps) if step.feature is not None]
         names = dict(zip(moved, short_names(self.names[steps[i].feature or 0] for i in moved), strict=True))

@@ -222,7 +222,7 @@ class ConstrainedGreedy(Constrained):
 
 
 class ConstrainedForward(ConstrainedGreedy):
-    """Add the unit with which the set scores highest; with a budget, also that which gains most for its cost.
+    """Add the unit with which the set scores highest; with a budget, also try the largest gain per cost.
 
     With a budget the best of all sets on the way is the answer.
     """
