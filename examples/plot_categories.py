@@ -2,8 +2,8 @@
 Categories
 ==========
 
-A category is one feature: two rows have the same level or not. No column is turned into several, and the
-names of the levels do not matter.
+A category is one feature: two rows have the same level or not. A category is not replaced by
+indicator columns, and the names of the levels do not matter.
 """
 
 # %%

@@ -48,7 +48,7 @@ _ = ax.set(xlim=(-3, 3.6), ylim=(-3, 3.6), aspect="equal")
 
 
 def lead(seed, widths):
-    """How far the gradients of the two relevant columns stand out, for every width."""
+    """How far the gradients of the two relevant columns exceed those of noise, for every width."""
     Z = np.random.default_rng(seed).normal(size=(300, 12))
     y = Z[:, 0] * Z[:, 1] > 0
     squared = (Z[:, None, :] - Z[None, :, :]) ** 2

@@ -2,7 +2,8 @@
 
 Everything is in numbers of columns and of units. Apart from the number of units, every constraint that holds
 for a set holds for its subsets that contain the forced units, and limits of groups make the allowed sets
-those of a partition matroid: adding units one at a time while there is room always reaches the wanted number.
+those of a partition matroid: adding units one at a time while the limits allow it always reaches the
+wanted number.
 """
 
 from __future__ import annotations
@@ -168,7 +169,7 @@ class Constraints:
         return leave & over if tight else leave
 
     def fill(self, priority: HostArray, k: int, start: Iterable[int] = ()) -> list[int]:
-        """Forced units, those of a start, then others by falling priority while there is room, up to ``k``.
+        """Forced units, those of a start, then others by falling priority while limits allow it, up to ``k``.
 
         Units of the start that do not fit are left out.
         """

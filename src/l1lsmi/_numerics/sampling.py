@@ -113,7 +113,7 @@ def spread_rows(values: HostArray, n_centers: int, rng: np.random.Generator) -> 
 
 
 def draw_stratified(codes: HostArray, n_rows: int, rng: np.random.Generator) -> HostArray:
-    """Draw row numbers without repetition, each class in proportion, and at least once if there is room."""
+    """Draw row numbers without repetition, each class in proportion, and once at least if rows suffice."""
     sizes = np.bincount(codes)
     quota = sizes * (n_rows / codes.size)
     shares = np.floor(quota).astype(np.intp)
@@ -140,7 +140,7 @@ def draw_spread(
 def draw_with_rare(
     codes: HostArray, strata: HostArray, values: HostArray | None, n_rows: int, rng: np.random.Generator
 ) -> tuple[HostArray, HostArray | None]:
-    """Draw row numbers that keep rare classes: all their rows, as far as there is room.
+    """Draw row numbers that keep rare classes: all their rows, up to an equal share of half of the sample.
 
     A class with less than a twentieth of the rows gets up to an even share of half of the sample, the others
     theirs in proportion.

@@ -1,7 +1,7 @@
 """`L1Path` and `L1Paper` among the sets that constraints allow.
 
 Terms and weights on a shrinking ball propose columns, with those of every set always present. A proposal is
-made an allowed set by taking its units in order while there is room, and the best sets are improved by a
+made an allowed set by taking its units in order while limits allow it, and the best sets are improved by a
 local search among allowed sets. Where there are few allowed sets, all of them are compared.
 """
 

@@ -104,7 +104,7 @@ class Units:
     def answer(self, ordered: Sequence[int], priority: HostArray) -> dict[str, Any]:
         """Support, ranking and order of columns, for the units of a set in their order.
 
-        Forced units come first in the order, and after the set others for as long as there is room.
+        Forced units come first in the order, and after the set others for as long as the limits allow it.
         """
         constraints = self.constraints.everywhere()
         support = np.zeros(constraints.n_columns, dtype=bool)

@@ -77,8 +77,8 @@ def kernel_sums(kernel: Array, functions: Array, row_weights: Array | None) -> t
 def center_whitening(center_kernel: Array) -> Array:
     """Coordinates in which the kernel of the centres is the identity.
 
-    Gram matrices are those of kernels in these coordinates: transformed afterwards, they would have lost the
-    digits that keep them positive where centres are close to each other.
+    Kernels are transformed before their Gram matrices are formed. The Gram matrices of untransformed kernels
+    are not positive definite in floating point where centres are close to each other.
     """
     return whitening(center_kernel, RIDGE)
 
