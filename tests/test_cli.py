@@ -415,6 +415,19 @@ def test_measure_sorts_columns_by_dependence(capfd, tmp_path):
     assert "square" in text.out and "and 2 more" in text.out
 
 
+def test_small_scores_can_be_told_apart(capfd, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(2000, 6)), columns=[f"c{j}" for j in range(6)])
+    frame["y"] = rng.normal(size=2000) + 0.1 * frame["c0"]
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    args = ["measure", tmp_path / "d.csv", "-t", "y", "--measures", "hsic"]
+    scores = [one["scores"]["hsic"] for one in called_json(capfd, "measure", *args)["features"]]
+    shown = re.findall(r"  c\d +(\S+)", call(capfd, *args).out)
+    assert scores[0] < 0.01 and len(set(shown)) == 6
+    assert float(shown[0]) == pytest.approx(scores[0], rel=0.005)
+    assert len({len(text) for text in shown}) == 1
+
+
 def test_measure_checks_the_time_limit_between_batches(capfd, tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(500, 20)), columns=[f"c{j}" for j in range(20)])

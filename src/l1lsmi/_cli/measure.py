@@ -14,7 +14,7 @@ from l1lsmi._cli.data import Data, load_data
 from l1lsmi._cli.fitting import features_for
 from l1lsmi._cli.interrupt import INTERRUPTED
 from l1lsmi._cli.output import is_interactive, print_json
-from l1lsmi._cli.text import text_table
+from l1lsmi._cli.text import same_decimals, text_table
 from l1lsmi._clock import Budget, OutOfTimeError, check_time, limited
 from l1lsmi._progress import Progress
 from l1lsmi._versions import versions
@@ -135,11 +135,9 @@ def _document(
 
 
 def _summary(result: dict[str, Any], names: tuple[str, ...]) -> str:
-    # Adding 0 turns -0 into 0.
-    rows = [
-        (f["name"], *(f"{round(f['scores'][name], 3) + 0.0:.3f}" for name in names))
-        for f in result["features"]
-    ]
+    features = result["features"]
+    by_measure = [same_decimals([one["scores"][name] for one in features]) for name in names]
+    rows = list(zip([one["name"] for one in features], *by_measure, strict=True))
     table = text_table(("feature", *(name.upper() for name in names)), rows)
     measured, considered = result["features_measured"], result["features_considered"]
     more = f"\n  ... and {measured - len(rows):,} more" if len(rows) < measured else ""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
+import statistics
 import sys
 import textwrap
 import unicodedata
@@ -23,6 +25,9 @@ OPTIONS = {
 }
 
 
+#: Significant digits of the largest number of a column of a table, and of its median; decimals of all.
+LARGEST_DIGITS, MEDIAN_DIGITS = 3, 2
+MIN_DECIMALS, MAX_DECIMALS = 3, 12
 #: A character that is not a space and occurs in no sentence.
 NO_BREAK = "\ue000"
 
@@ -93,6 +98,25 @@ def wrapped(text: str) -> str:
 
     lines = (line if line.startswith(" ") else wrap(line) for line in text.split("\n"))
     return "\n".join(lines)
+
+
+def same_decimals(values: Sequence[float]) -> list[str]:
+    """Numbers of a column with as many decimals each, and enough of them to tell small numbers apart.
+
+    Examples
+    --------
+    >>> from l1lsmi._cli.text import same_decimals
+    >>> same_decimals([0.6072, 0.31, -0.0001]), same_decimals([0.000831, 0.00021, 0.0])
+    (['0.607', '0.310', '0.000'], ['0.000831', '0.000210', '0.000000'])
+    """
+    sizes = [abs(value) for value in values if value]
+    decimals = MIN_DECIMALS
+    if sizes:
+        wanted = ((max(sizes), LARGEST_DIGITS), (statistics.median(sizes), MEDIAN_DIGITS))
+        needed = (digits - 1 - math.floor(math.log10(size)) for size, digits in wanted)
+        decimals = min(max(MIN_DECIMALS, *needed), MAX_DECIMALS)
+    # Adding 0 turns -0 into 0.
+    return [f"{round(value, decimals) + 0.0:.{decimals}f}" for value in values]
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], indent: str = "  ") -> str:
