@@ -1,5 +1,6 @@
 """Explanations of selections, on data whose answer is known."""
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,8 +13,9 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectKBest
 
 from l1lsmi import L1HSIC, L1LSMI, FeatureSelector, explain
+from l1lsmi.baselines import MRMR
 from l1lsmi.explain import _reasons
-from l1lsmi.explain._evidence import evidence, how_many
+from l1lsmi.explain._evidence import evidence, how_many, told_dispensable
 from l1lsmi.explain._pairwise import PairwiseSMI
 from l1lsmi.explain._subset_scorer import SubsetScorer
 from l1lsmi.measures import HSIC, Pearson, SquaredMutualInformation
@@ -397,6 +399,42 @@ def test_many_features_are_removed_several_at_a_time():
     curve = explain.score_by_size(Fixed(range(30), 40), X, y, measure=HSIC())
     assert curve.sizes.tolist() == [*range(1, 12), 13, 16, 20, 24, 30]
     assert {0, 1} & set(curve.sets[1].tolist())
+
+
+def test_features_that_are_not_needed_are_named():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 6))
+    y = X[:, 1] + X[:, 2] * X[:, 3] + 0.3 * rng.normal(size=300)
+    needed = L1LSMI(3, random_state=0).fit(X, y)
+    assert told_dispensable(needed, explain.contributions(needed, X, y)) is None
+    more = L1LSMI(5, random_state=0).fit(X, y)
+    found = explain.contributions(more, X, y)
+    spare = found.dispensable
+    assert set(spare.names) == set(found.names) - {"x1", "x2", "x3"} and spare.lost <= spare.standard_error
+    told = told_dispensable(more, found)
+    assert re.match(
+        r"Without 'x\d' and 'x\d', the other 3 features predict held-out rows (better|about)", told
+    )
+    assert "together they contribute" in told and told.endswith(
+        'number of features, or "auto", may be enough.'
+    )
+    baseline = MRMR(5).fit(X, y)
+    assert "auto" not in told_dispensable(baseline, explain.contributions(baseline, X, y))
+    chosen = L1LSMI("auto", random_state=0).fit(X, y)
+    assert told_dispensable(chosen, found) is None  # of a number that unseen rows chose
+    noise = L1LSMI(5, random_state=0).fit(X, z := rng.normal(size=300))
+    assert told_dispensable(noise, explain.contributions(noise, X, z)) is None  # the evidence says it all
+
+
+def test_copies_are_not_dispensable_together():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    X[:, 1] = X[:, 0] + 1e-3 * rng.normal(size=300)
+    y = X[:, 0] + X[:, 2] + 0.3 * rng.normal(size=300)
+    selector = L1LSMI(3, random_state=0).fit(X, y)
+    found = explain.contributions(selector, X, y)
+    assert (found.lost <= found.standard_error).sum() == 2
+    assert len(found.dispensable.names) == 1 and found.dispensable.names[0] in ("x0", "x1")
 
 
 def test_contributions_distinguish_interaction_from_redundancy():

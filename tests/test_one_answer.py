@@ -10,6 +10,7 @@ import pytest
 from l1lsmi.datasets import make_xor
 from l1lsmi.explain import contributions
 from l1lsmi.methods import METHODS
+from l1lsmi.report._numbers import unbroken
 from tests.test_cli import call, called_json
 
 
@@ -19,7 +20,7 @@ def report_data(path):
     )
 
 
-@pytest.mark.parametrize(("k", "method"), [(3, "l1-lsmi"), ("auto", "l1-lsmi"), (2, "mrmr")])
+@pytest.mark.parametrize(("k", "method"), [(3, "l1-lsmi"), (5, "l1-lsmi"), ("auto", "l1-lsmi"), (2, "mrmr")])
 def test_terminal_document_and_report_say_the_same(capfd, tmp_path, k, method):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(150, 6)), columns=list("abcdef"))
@@ -40,6 +41,11 @@ def test_terminal_document_and_report_say_the_same(capfd, tmp_path, k, method):
     error = found["scores"]["sets"][0]["metrics"]["root mean squared error"]["value"]
     assert told["held_out"]["rows"][0]["error"] == pytest.approx(error, rel=1e-4)
     assert all(sentence in printed for sentence in told["held_out"]["sentences"])
+    spare = found["dispensable"]
+    assert (spare is not None) == (k == 5) == ("may be enough" in printed)
+    if spare is not None:
+        assert f"\n{spare['sentence']}\n" in printed
+        assert told["chosen"]["dispensable"] == unbroken(spare["sentence"])
     p_value = found["p_value"]
     assert told["chosen"]["p_value"] == (None if p_value is None else pytest.approx(p_value, rel=1e-4))
 

@@ -128,7 +128,10 @@ def _about_missing(table: RowTable) -> Iterator[Parts]:
     gone = np.flatnonzero(share >= 1)
     if gone.size:
         have = "have" if gone.size > 1 else "has"
-        yield [*_columns(gone.tolist()), f" {have} no values: leave {'them' if gone.size > 1 else 'it'} out."]
+        yield [
+            *column_parts(gone.tolist()),
+            f" {have} no values: leave {'them' if gone.size > 1 else 'it'} out.",
+        ]
     for j in np.flatnonzero((share >= NEARLY_MISSING) & (share < 1))[:MAX_COLUMNS].tolist():
         n_values = round((1 - share[j]) * table.n_rows)
         yield [
@@ -147,7 +150,7 @@ def _about_leaks(leaks: Leaks, target: Target) -> Iterator[Parts]:
         if columns:
             of_rows = "from row to row, and the target depends on the order of the rows"
             yield [
-                *_columns(columns),
+                *column_parts(columns),
                 f" {verb} {of_rows}: leave them out if they only number the rows."
                 if len(columns) > 1
                 else f" {verb}s {of_rows}: leave it out if it only numbers the rows.",
@@ -170,7 +173,7 @@ def _about_target(leaks: Sequence[TargetLeak], target: Target, name: str) -> Ite
                 words = _of_values(kind, least, several).replace("the target", name)
             known = f"known before {name} is."
             yield [
-                *_columns([leak.column for leak in some]),
+                *column_parts([leak.column for leak in some]),
                 f" give away {name}, as {words}: leave them out unless they are {known}"
                 if several
                 else f" gives away {name}, as {words}: leave it out unless it is {known}",
@@ -209,7 +212,7 @@ def _below(value: float, digits: int) -> str:
     return f"{math.floor(value * 10**digits) / 10**digits:.{digits}f}"
 
 
-def _columns(columns: Sequence[int], noun: bool = True) -> Parts:
+def column_parts(columns: Sequence[int], noun: bool = True) -> Parts:
     """The names of the first columns, and the number of the others."""
     shown, more = list(columns[:MAX_COLUMNS]), len(columns) - MAX_COLUMNS
     words: Parts = [("Column " if len(columns) == 1 else "Columns ") if noun else ""]
@@ -226,7 +229,7 @@ def _about_copies(groups: Sequence[Sequence[int]], what: str) -> Iterator[Parts]
     words: Parts = ["Columns "]
     more = len(groups) - MAX_GROUPS
     for i, group in enumerate(groups[:MAX_GROUPS]):
-        words += ["; " if i else "", *_columns(group, noun=False)]
+        words += ["; " if i else "", *column_parts(group, noun=False)]
     if more > 0:
         words.append(f"; and {more:,} more group{'s' if more > 1 else ''} of columns")
     them = "them" if len(groups) == 1 else "each group"

@@ -277,6 +277,7 @@ def _summary(result: dict[str, Any], selector: Any, scores: Any) -> str:
     if features:
         lines += [_table(features), ""]
     lines += [text for say in (evidence, how_many) if (text := say(selector))]
+    lines += [one_line(result["dispensable"]["sentence"])] if result["dispensable"] else []
     if scores is not None and has_evidence(selector) is not False:
         lines += model_sentences(scores, result["features_considered"])
     lines += [text for text in [told_stop_reason(selector)] if text]

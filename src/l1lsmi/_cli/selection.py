@@ -15,6 +15,7 @@ from l1lsmi._versions import versions
 from l1lsmi._warnings import renamed
 from l1lsmi.evaluation import SelectionScores
 from l1lsmi.explain import Contributions
+from l1lsmi.explain._evidence import told_dispensable
 from l1lsmi.explain._fitted import fitted_weights
 from l1lsmi.files import FileProblem
 
@@ -112,6 +113,7 @@ def document(
         "score": score_of(selector),
         "p_value": getattr(selector, "p_value_", None),
         "validation": _validation(selector),
+        "dispensable": _dispensable(selector, contributions),
         "scores": None if scores is None else _scores(scores),
         "stop_reason": getattr(selector, "stop_reason_", None),
         "left_out": [
@@ -142,6 +144,20 @@ def _contribution(contributions: Contributions | None, place: int) -> dict[str, 
         "contribution": float(contributions.lost[place]),
         "standard_error": float(contributions.standard_error[place]),
         "frequency": None if frequency is None else float(frequency[place]),
+    }
+
+
+def _dispensable(selector: Any, contributions: Contributions | None) -> dict[str, Any] | None:
+    """Features that are not needed, and the sentence about them."""
+    sentence = told_dispensable(selector, contributions)
+    found = None if contributions is None else contributions.dispensable
+    if sentence is None or found is None:
+        return None
+    return {
+        "features": list(found.names),
+        "contribution": found.lost,
+        "standard_error": found.standard_error,
+        "sentence": sentence,
     }
 
 

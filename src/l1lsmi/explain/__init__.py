@@ -1,6 +1,6 @@
 """Explain a selection: its search path, the contribution of each feature, and why others are not selected."""
 
-from l1lsmi.explain.contributions import Contributions, contributions
+from l1lsmi.explain.contributions import Contributions, Dispensable, contributions
 from l1lsmi.explain.data_warnings import data_warnings
 from l1lsmi.explain.explanation import Explanation, explain_selection
 from l1lsmi.explain.interactions import Interactions, interactions
@@ -24,6 +24,7 @@ __all__ = [
     "PathStep",
     "ScoreBySize",
     "Contributions",
+    "Dispensable",
     "Redundancy",
     "Rejected",
     "Interactions",

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from l1lsmi._warnings import Sentence, column_parts
 from l1lsmi.explain._fitted import selected_columns
+from l1lsmi.explain.contributions import Contributions
 from l1lsmi.selectors._combined import EVIDENCE, NO_EVIDENCE, NO_FEATURES
 from l1lsmi.strategies.judged import Validation
 from l1lsmi.strategies.selection import StopReason
@@ -112,6 +114,53 @@ def how_many(selector: Any) -> str | None:
         f"{_capital(_count(largest))} predict most, {_share(validation, top)}; {n_selected:,} "
         f"{'predicts' if n_selected == 1 else 'predict'} nearly as much, {_share(validation, own)}."
     )
+
+
+def told_dispensable(selector: Any, contributions: Contributions | None) -> str | None:
+    """Which of a given number of features are not needed, and what to do; None where all are needed.
+
+    Parameters
+    ----------
+    selector : fitted selector
+    contributions : Contributions or None
+
+    Returns
+    -------
+    sentence : str or None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from l1lsmi import L1LSMI
+    >>> from l1lsmi.explain import contributions
+    >>> from l1lsmi.explain._evidence import told_dispensable
+    >>> X = np.random.default_rng(0).normal(size=(200, 6))
+    >>> selector = L1LSMI(2, random_state=0).fit(X, X[:, 1] > 0)
+    >>> print(told_dispensable(selector, contributions(selector, X, X[:, 1] > 0)).split(":")[0])
+    Without 'x3', the other feature predicts held-out rows better
+    """
+    found = None if contributions is None else contributions.dispensable
+    # A number that unseen rows chose is explained by `how_many`.
+    if contributions is None or found is None or contributions.share <= 0:
+        return None
+    if is_automatic(selector) or has_evidence(selector) is False:
+        return None
+    n_left, n_found = contributions.columns.size - len(found.names), len(found.names)
+    others = "the other feature predicts" if n_left == 1 else f"the other {n_left:,} features predict"
+    how = "better" if found.lost < -found.standard_error else "about as well"
+    it = "it contributes" if n_found == 1 else "together they contribute"
+    contributed = f"{_tenths(found.lost)} ± {_tenths(found.standard_error)} %"
+    # Selectors that judge sets by unseen rows can also choose their number.
+    advice = ', or "auto",' if hasattr(selector, "p_value_") else ""
+    names = Sentence(column_parts(range(n_found), noun=False), found.names)
+    return (
+        f"Without {names}, {others} held-out rows {how}: {it} {contributed}. A smaller number of "
+        f"features{advice} may be enough."
+    )
+
+
+def _tenths(share: float) -> str:
+    return f"{round(100 * share, 1) + 0.0:.1f}"
 
 
 def _share(validation: Validation, place: int) -> str:

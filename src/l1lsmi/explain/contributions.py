@@ -25,6 +25,27 @@ MANY_FEATURES, FEWER_ROWS, FEWER_FOLDS = 20, 500, 2
 
 
 @dataclass(frozen=True, eq=False)
+class Dispensable:
+    """Selected features without which the others predict held-out rows about as well.
+
+    Attributes
+    ----------
+    columns : numpy.ndarray of int
+        The features, largest contribution first.
+    names : tuple of str
+    lost : float
+        Contribution of all of them together.
+    standard_error : float
+        Of this contribution, over rows.
+    """
+
+    columns: HostArray
+    names: tuple[str, ...]
+    lost: float
+    standard_error: float
+
+
+@dataclass(frozen=True, eq=False)
 class Contributions:
     """Contributions of the selected features.
 
@@ -50,6 +71,9 @@ class Contributions:
         Share that the set predicts.
     n_rows, n_rows_in : int
         Number of rows used, and number of rows given.
+    dispensable : Dispensable or None
+        Features that contribute no more than one standard error, each alone and all together; None where
+        there are none.
     """
 
     columns: HostArray
@@ -61,6 +85,7 @@ class Contributions:
     share: float
     n_rows: int
     n_rows_in: int
+    dispensable: Dispensable | None = None
 
 
 def contributions(
@@ -128,7 +153,8 @@ def measure_contributions(scorer: SubsetScorer, max_rows: int = MAX_ROWS) -> Con
     many = columns.size > MANY_FEATURES
     rows, table, target = scorer.sampled(rows_for(columns.size, max_rows))
     sets = [columns, *(columns[columns != j] for j in columns), *(columns[columns == j] for j in columns)]
-    found = held_out_losses(table, target, sets, FEWER_FOLDS if many else N_FOLDS, scorer.seed)
+    n_folds = FEWER_FOLDS if many else N_FOLDS
+    found = held_out_losses(table, target, sets, n_folds, scorer.seed)
     total = found[-1].sum()
     shares = 1 - found[:-1].sum(axis=1) / total
     more = found[1 : columns.size + 1] - found[0]
@@ -136,6 +162,8 @@ def measure_contributions(scorer: SubsetScorer, max_rows: int = MAX_ROWS) -> Con
     lost, alone = shares[0] - shares[1 : columns.size + 1], shares[columns.size + 1 :]
     order = np.argsort(-lost, kind="stable")
     frequency = getattr(scorer.selector, "frequency_", None)
+    weak = columns[order][(lost <= errors)[order]]
+    weak = weak[int(weak.size == columns.size) :]  # one feature stays
     return Contributions(
         columns=columns[order],
         names=tuple(scorer.names[j] for j in columns[order]),
@@ -146,7 +174,31 @@ def measure_contributions(scorer: SubsetScorer, max_rows: int = MAX_ROWS) -> Con
         share=float(shares[0]),
         n_rows=int(rows.size),
         n_rows_in=scorer.n_rows_in,
+        dispensable=_dispensable(scorer, table, target, columns[order], weak, n_folds),
     )
+
+
+def _dispensable(
+    scorer: SubsetScorer, table: Table, target: Target, columns: HostArray, weak: HostArray, n_folds: int
+) -> Dispensable | None:
+    """The most of the weak features, largest contribution first, that are not needed all together.
+
+    Copies of each other contribute nothing each, but something together. All, half, a quarter, ... of the
+    features are tried, those with the smallest contributions.
+    """
+    if not weak.size:
+        return None
+    tried = [weak[-(weak.size >> halved) :] for halved in range(int(weak.size).bit_length())]
+    sets = [columns, *(columns[~np.isin(columns, gone)] for gone in tried)]
+    found = held_out_losses(table, target, sets, n_folds, scorer.seed)
+    more = found[1:-1] - found[0]
+    lost = more.sum(axis=1) / found[-1].sum()
+    errors = more.std(axis=1) * np.sqrt(table.n_rows) / found[-1].sum()
+    for gone, contribution, error in zip(tried, lost, errors, strict=True):
+        if contribution <= error:
+            names = tuple(scorer.names[j] for j in gone)
+            return Dispensable(gone, names, float(contribution), float(error))
+    return None
 
 
 def held_out_losses(

@@ -12,7 +12,14 @@ import numpy as np
 from l1lsmi._arrays import HostArray
 from l1lsmi._numerics.target import Target
 from l1lsmi.explain import Contributions, Interactions, Redundancy, Rejected, ScoreBySize
-from l1lsmi.explain._evidence import curve_of, evidence, has_evidence, how_many, told_stop_reason
+from l1lsmi.explain._evidence import (
+    curve_of,
+    evidence,
+    has_evidence,
+    how_many,
+    told_dispensable,
+    told_stop_reason,
+)
 from l1lsmi.report._feature_index import FeatureIndex
 from l1lsmi.report._names import printable
 from l1lsmi.report._numbers import number, numbers, unbroken
@@ -52,6 +59,7 @@ def selected_section(
         "has_evidence": has_evidence(selector),
         "evidence": unbroken(evidence(selector) or "") or None,
         "how_many": unbroken(how_many(selector) or "") or None,
+        "dispensable": unbroken(told_dispensable(selector, contributions) or "") or None,
         "stop_reason": told_stop_reason(selector),
         "has_weights": has_weights,
         "weights_missing": not has_weights and hasattr(selector, "weights_"),

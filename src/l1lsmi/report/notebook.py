@@ -81,7 +81,8 @@ class Report:
         head = f"{chosen['n_selected'] or 'none'} of {asked['n_features']:,} features selected to predict "
         lines = [f"{head}{asked['target']}{': ' + listed if listed else ''}"]
         held = self.data["held_out"]
-        told = [chosen["evidence"], chosen["how_many"], *(held["sentences"] if held else [])]
+        of_number = (chosen["how_many"], chosen["dispensable"])
+        told = [chosen["evidence"], *of_number, *(held["sentences"] if held else [])]
         return "\n".join([*lines, *(sentence for sentence in told if sentence)])
 
 
